@@ -442,7 +442,7 @@ REAL_PLUGINS ?= $(CURDIR)/$(STAMPS)/real
 REAL_SDKS := random@4.21.2 command@1.2.1 tls@5.6.1 kubernetes@4.25.0
 real-plugins: $(STAMPS)/venv
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command terraform-provider terraform hosts pulumi yaml go-program
-# By itself, for its build takes as long as all others.
+# By itself, for its build takes longer than all others: half an hour to an hour.
 real-kubernetes: $(STAMPS)/venv
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) hosts pulumi kubernetes
 # Programs in YAML and Go with their real host and SDK. `make test` leaves them out: their build takes ten minutes.

@@ -9,11 +9,17 @@ that is installed. The rendered files are compared like the states.
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
+from run import HERE
 from turns import Stack, arguments, take_turns
+
+# Where an SDK makes an object of a reference (the children of a component), it asks the engine for the resource. That
+# request leaves a provider in the reference's state that no resource has; maloko has none.
+LOOKUPS = "pulumi:providers:pulumi"
 
 
 class Rendered(Stack):
@@ -22,6 +28,7 @@ class Rendered(Stack):
 
     def __init__(self, options, language):
         super().__init__(options, language)
+        shutil.copytree(HERE / "kubernetes/chart", self.project / "chart")
         if options.made and language == "python":
             self.env["PYTHONPATH"] = f"{options.made / language}:{os.environ.get('PYTHONPATH', '')}"
         elif options.made:
@@ -34,7 +41,8 @@ class Rendered(Stack):
         folder = self.project / "rendered"
         files = sorted(file for file in folder.rglob("*") if file.is_file())
         texts = {named(str(file.relative_to(folder))): named(file.read_text()).splitlines() for file in files}
-        return {**super().resources(), "files": texts}
+        states = {urn: state for urn, state in super().resources().items() if state["type"] != LOOKUPS}
+        return {**states, "files": texts}
 
 
 def named(text):

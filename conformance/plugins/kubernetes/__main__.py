@@ -7,6 +7,16 @@ import pulumi_kubernetes as kubernetes
 from pulumi.dynamic import CreateResult, DiffResult, Resource, ResourceProvider, UpdateResult
 
 stage = int(os.environ["STAGE"])
+GROUP = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: stays}}
+data: {{round: "{stage}"}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: of-round-{stage}}}
+"""
 
 
 class NoteProvider(ResourceProvider):
@@ -70,6 +80,11 @@ service = kubernetes.core.v1.Service(
 )
 if stage == 2:
     kubernetes.core.v1.ConfigMap("for-a-while", metadata={"name": "for-a-while"}, data={"a": "b"}, opts=rendered)
+# Components that the plugin makes; their children are registered by it.
+group = kubernetes.yaml.v2.ConfigGroup("group", yaml=GROUP.format(stage=stage), opts=rendered)
+chart = kubernetes.helm.v4.Chart("chart", chart="./chart", values={"size": f"size {stage}"}, opts=rendered)
+pulumi.export("group", group.resources.apply(len))
+pulumi.export("chart", chart.resources.apply(len))
 pulumi.export("image", deployment.spec.template.spec.containers[0].image)
 pulumi.export("settings", settings.metadata.name)
 pulumi.export("password", keys.string_data)

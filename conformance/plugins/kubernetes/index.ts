@@ -3,6 +3,16 @@ import * as pulumi from "@pulumi/pulumi";
 import * as kubernetes from "@pulumi/kubernetes";
 
 const stage = Number(process.env.STAGE);
+const GROUP = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: stays}
+data: {round: "${stage}"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: of-round-${stage}}
+`;
 
 class NoteProvider implements pulumi.dynamic.ResourceProvider {
     async diff(id: string, olds: any, news: any) {
@@ -72,6 +82,11 @@ const service = new kubernetes.core.v1.Service(
 if (stage === 2) {
     new kubernetes.core.v1.ConfigMap("for-a-while", { metadata: { name: "for-a-while" }, data: { a: "b" } }, { provider });
 }
+// Components that the plugin makes; their children are registered by it.
+const configs = new kubernetes.yaml.v2.ConfigGroup("group", { yaml: GROUP }, { provider });
+const release = new kubernetes.helm.v4.Chart("chart", { chart: "./chart", values: { size: `size ${stage}` } }, { provider });
+export const group = configs.resources.apply((all) => all.length);
+export const chart = release.resources.apply((all) => all.length);
 export const image = deployment.spec.template.spec.containers[0].image;
 export const settings = config.metadata.name;
 export const password = keys.stringData;
