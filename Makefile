@@ -461,9 +461,10 @@ try-official-suite: $(STAMPS)/python $(STAMPS)/node
 try-sdks: $(STAMPS)/python $(STAMPS)/node
 	$(PY) conformance/plugins/real.py $(REAL_PLUGINS) random tls command codegen
 	$(IN_VENV) conformance/plugins/sdks.py $(REAL_PLUGINS) --python $(MALOKO_PY) --node $(MALOKO_JS)
+# The SDKs, and what they import that our environment lacks.
 REAL_SDKS_python := $(CURDIR)/$(STAMPS)/real-python
 real-sdks-python: $(STAMPS)/venv
-	$(VENV)/bin/uv pip install --quiet --target $(REAL_SDKS_python) --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk)))
+	$(VENV)/bin/uv pip install --quiet --target $(REAL_SDKS_python) --no-deps $(foreach sdk,$(REAL_SDKS),pulumi_$(subst @,==,$(sdk))) parver==1.0.1.post0
 REAL_SDKS_node := $(CURDIR)/$(STAMPS)/real-node/node_modules
 real-sdks-node: $(STAMPS)/node
 	mkdir -p $(STAMPS)/real-node
