@@ -6,7 +6,7 @@ import re
 
 SIG = "4dabf18193072939515e22adb298388d"
 GONE = {"created", "modified", "sourcePosition", "stackTrace"}
-# maloko keeps no byte strings, and tells plugins so: `acceptsByteString` is true in the reference.
+# The recordings are older than `acceptsByteString`, which is true here and in the reference.
 NOISE = {
     "acceptsByteString",
     "engineAddress",

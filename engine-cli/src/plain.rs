@@ -1,6 +1,6 @@
 //! What users see of values: properties as JSON, numbers of things in words.
 
-use maloko_core::value::{ArchiveSource, AssetSource};
+use maloko_core::value::{ArchiveSource, AssetSource, shown_bytes};
 use maloko_core::{PropertyMap, Value};
 
 /// What stands in place of a secret.
@@ -30,6 +30,7 @@ pub(crate) fn to_json(value: &Value, show_secrets: bool) -> serde_json::Value {
         Value::Bool(truth) => (*truth).into(),
         Value::Number(number) => number_to_json(*number),
         Value::String(content) => text(content),
+        Value::Bytes(bytes) => text(&shown_bytes(bytes)),
         Value::Array(items) => items.iter().map(|item| to_json(item, show_secrets)).collect(),
         Value::Object(members) => object_to_json(members, show_secrets),
         Value::Secret(inner) if show_secrets => to_json(inner, true),

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::urn::Urn;
 
+mod bytes;
 mod marked;
 mod property_dependencies;
 mod property_map;
 
+pub use bytes::{NO_BYTES_FOR_PROVIDERS, base64_of, refuse_bytes, shown_bytes};
 pub use marked::{any_marked, from_marked, refuse_marked};
 pub use property_dependencies::PropertyDependencies;
 pub use property_map::PropertyMap;
@@ -30,7 +32,7 @@ pub const OUTPUT_SIGNATURE: &str = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 pub const ASSET_SIGNATURE: &str = "c44067f5952c0a294b673a41bacd8c17";
 /// Signature of an archive.
 pub const ARCHIVE_SIGNATURE: &str = "0def7320c3a5731c473e5ecbe6d01bc7";
-/// Signature of bytes that are no UTF-8, in base64: they are refused.
+/// Signature of bytes that are no UTF-8, in base64.
 pub const BYTES_SIGNATURE: &str = "803fd3297a5875dc03ca845dda5d2a98";
 /// Signature of a number that JSON cannot hold (NaN and the infinities), in the state only.
 pub const FLOAT_SIGNATURE: &str = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c";
@@ -60,6 +62,8 @@ pub enum Value {
     Number(f64),
     /// A text.
     String(String),
+    /// Bytes that are no UTF-8; [`Value::from_bytes`] makes a text of all others.
+    Bytes(Vec<u8>),
     /// A list.
     Array(Vec<Value>),
     /// An object with text keys.

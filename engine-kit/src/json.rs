@@ -6,8 +6,8 @@
 use maloko_core::property_path::{PropertyPath, Segment};
 use maloko_core::redaction::Redactor;
 use maloko_core::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, RESOURCE_SIGNATURE,
-    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, BYTES_SIGNATURE, FLOAT_SIGNATURE,
+    RESOURCE_SIGNATURE, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, base64_of,
 };
 use maloko_core::{PropertyMap, Value};
 use serde_json::{Map, Number, Value as Json, json};
@@ -40,6 +40,7 @@ pub(crate) fn value(item: &Value, secrets: Secrets<'_>) -> Json {
         Value::Bool(flag) => Json::Bool(*flag),
         Value::Number(number) => self::number(*number),
         Value::String(string) => text(string),
+        Value::Bytes(bytes) => json!({ SIGNATURE_KEY: BYTES_SIGNATURE, "value": text(&base64_of(bytes)) }),
         Value::Array(items) => Json::Array(items.iter().map(|item| value(item, secrets)).collect()),
         Value::Object(members) => properties(members, secrets),
         Value::Secret(inner) => match secrets {
@@ -84,7 +85,7 @@ fn number(number: f64) -> Json {
         .map_or_else(|| json!({ SIGNATURE_KEY: FLOAT_SIGNATURE, "value": number.to_string() }), Json::Number)
 }
 
-/// A value of a test's: `{signature: secret, "value": ...}` is a secret.
+/// A value of a test's: `{signature: secret, "value": ...}` is a secret, and bytes are marked in the same way.
 pub(crate) fn read(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -94,6 +95,10 @@ pub(crate) fn read(json: &Json) -> Value {
         Json::Array(items) => Value::Array(items.iter().map(read).collect()),
         Json::Object(members) if members.get(SIGNATURE_KEY).and_then(Json::as_str) == Some(SECRET_SIGNATURE) => {
             Value::secret(members.get("value").map_or(Value::Null, read))
+        }
+        Json::Object(members) if members.get(SIGNATURE_KEY).and_then(Json::as_str) == Some(BYTES_SIGNATURE) => {
+            let base64 = members.get("value").and_then(Json::as_str).unwrap_or_default();
+            Value::from_base64(base64).unwrap_or(Value::Null)
         }
         Json::Object(members) => Value::Object(read_map(members)),
     }

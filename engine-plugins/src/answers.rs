@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use maloko_core::PropertyMap;
 use maloko_core::assets;
+use maloko_core::provider::{ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
-use maloko_core::value::{RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value};
+use maloko_core::value::{RESOURCE_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value, refuse_bytes};
 use maloko_core::wire::{
     Accepts, Kind, PropertyDependencies, Struct, WireValue, decode_properties, encode_outputs, encode_properties, lower,
 };
+
+use crate::provider::Called;
 
 /// How properties are written for one plugin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,16 +26,19 @@ pub(crate) struct Features {
     pub(crate) autonaming: bool,
     /// It understands output values, in what it makes a component from and in the arguments of methods.
     pub(crate) outputs: bool,
+    /// It understands bytes that are no UTF-8.
+    pub(crate) bytes: bool,
 }
 
 impl Features {
     /// Properties whole.
-    pub(crate) fn whole(self, properties: &PropertyMap) -> Struct {
+    pub(crate) fn whole(self, properties: &PropertyMap) -> Called<Struct> {
+        self.guard_bytes(properties)?;
         let mut encoded = encode_properties(properties, Accepts { secrets: self.secrets, resources: self.resources });
         if self.resources && properties.values().any(|value| value.any(&|value| matches!(value, Value::Resource(_)))) {
             encoded.fields.values_mut().for_each(name_resources);
         }
-        encoded
+        Ok(encoded)
     }
 
     /// Properties for those who make components: with output values, where it understands them.
@@ -40,19 +46,28 @@ impl Features {
         self,
         properties: &PropertyMap,
         dependencies: &BTreeMap<String, PropertyDependencies>,
-    ) -> Struct {
+    ) -> Called<Struct> {
         if !self.outputs {
             return self.whole(properties);
         }
+        self.guard_bytes(properties)?;
         let urns = |key: &str| dependencies.get(key).map_or(&[][..], |dependencies| &dependencies.urns);
         let mut encoded = encode_outputs(properties, urns);
         encoded.fields.values_mut().for_each(name_resources);
-        encoded
+        Ok(encoded)
     }
 
     /// Properties with the hashes of assets alone, as for what is only compared or removed.
-    pub(crate) fn elided(self, properties: &PropertyMap) -> Struct {
+    pub(crate) fn elided(self, properties: &PropertyMap) -> Called<Struct> {
         if assets::any_in(properties) { self.whole(&assets::elide(properties)) } else { self.whole(properties) }
+    }
+
+    fn guard_bytes(self, properties: &PropertyMap) -> Called<()> {
+        if self.bytes {
+            return Ok(());
+        }
+        refuse_bytes(properties)
+            .map_err(|reason| ProviderError::new(ProviderErrorKind::Raised, format!("the plugin {reason}")))
     }
 }
 

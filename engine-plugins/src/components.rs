@@ -22,7 +22,7 @@ impl RunningPlugin {
             return Err(ProviderError::new(ProviderErrorKind::NoMethod, message));
         }
         let preview = request.dry_run;
-        let inputs = features.with_outputs(inputs, &request.input_dependencies);
+        let inputs = features.with_outputs(inputs, &request.input_dependencies)?;
         let asked = wire::ConstructRequest { inputs: Some(inputs), ..request };
         let answer: wire::ConstructResponse = self.rpc("Construct", &asked, false).await?;
         let read = outputs_in(answer.state, answer.state_dependencies, preview);
@@ -39,7 +39,7 @@ impl RunningPlugin {
         // Whatever the plugin understands: what it is given for a method keeps its secrets and references.
         let features = crate::answers::Features { secrets: true, resources: true, ..self.features() };
         let preview = request.dry_run;
-        let args = features.with_outputs(arguments, &std::collections::BTreeMap::new());
+        let args = features.with_outputs(arguments, &std::collections::BTreeMap::new())?;
         let asked = wire::CallRequest { args: Some(args), ..request };
         let answer: wire::CallResponse = self.rpc("Call", &asked, false).await?;
         let read = outputs_in(answer.r#return, answer.return_dependencies, preview);

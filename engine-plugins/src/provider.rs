@@ -26,7 +26,7 @@ const CANCEL_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a plugin that has no handshake is taken to understand until it was configured.
 const BEFORE_CONFIGURE: Features =
-    Features { secrets: false, resources: false, preview: true, autonaming: false, outputs: false };
+    Features { secrets: false, resources: false, preview: true, autonaming: false, outputs: false, bytes: false };
 
 /// See the module's text.
 pub(crate) struct RunningPlugin {
@@ -71,7 +71,7 @@ impl RunningPlugin {
             supports_views: true,
             supports_refresh_before_update: true,
             invoke_with_preview: true,
-            accepts_byte_string: false,
+            accepts_byte_string: true,
         };
         match plugin.client.call::<_, wire::HandshakeResponse>("Handshake", &greeting).await {
             Ok(answer) => {
@@ -82,6 +82,7 @@ impl RunningPlugin {
                     preview: true,
                     autonaming: answer.supports_autonaming_configuration,
                     outputs: answer.accept_outputs,
+                    bytes: answer.accepts_byte_string,
                 });
             }
             Err(status) if status.code() == Code::Unimplemented => {}
@@ -180,10 +181,10 @@ impl RunningPlugin {
                 let plain = |properties| Features { secrets: false, ..self.features() }.whole(properties);
                 let asked = wire::DiffRequest {
                     id: String::new(),
-                    olds: Some(plain(&olds)),
-                    news: Some(plain(&news)),
+                    olds: Some(plain(&olds)?),
+                    news: Some(plain(&news)?),
                     ignore_changes,
-                    old_inputs: Some(plain(&old_inputs)),
+                    old_inputs: Some(plain(&old_inputs)?),
                     name: urn.name().to_owned(),
                     r#type: urn.own_type().to_owned(),
                     urn: urn.to_string(),
@@ -198,7 +199,7 @@ impl RunningPlugin {
             PluginQuestion::Construct { request, inputs } => self.construct(*request, &inputs).await,
             PluginQuestion::Call { request, arguments } => self.call_method(*request, &arguments).await,
             PluginQuestion::Invoke { token, arguments, preview } => {
-                let asked = wire::InvokeRequest { tok: token, args: Some(self.features().whole(&arguments)), preview };
+                let asked = wire::InvokeRequest { tok: token, args: Some(self.features().whole(&arguments)?), preview };
                 let answer: wire::InvokeResponse = self.rpc("Invoke", &asked, false).await?;
                 let mut result = properties_in(answer.r#return, preview).map_err(bad_return("the function"))?;
                 if !self.features().secrets && arguments.values().any(Value::contains_secret) {
@@ -215,8 +216,8 @@ impl RunningPlugin {
         // Whatever a plugin understands: it is told its configuration in plain.
         let plain = |properties: &PropertyMap| Features { secrets: false, ..self.features() }.whole(properties);
         let asked = wire::CheckRequest {
-            olds: Some(plain(olds)),
-            news: Some(plain(&news)),
+            olds: Some(plain(olds)?),
+            news: Some(plain(&news)?),
             random_seed: Vec::new(),
             name: urn.name().to_owned(),
             r#type: urn.own_type().to_owned(),
@@ -236,7 +237,7 @@ impl RunningPlugin {
         let package = urn.provider_package().unwrap_or(&self.package);
         let asked = wire::ConfigureRequest {
             variables: variables(package, inputs),
-            args: Some(Features { secrets: true, resources: true, ..Features::default() }.whole(inputs)),
+            args: Some(Features { secrets: true, resources: true, ..self.features() }.whole(inputs)?),
             accept_secrets: true,
             accept_resources: true,
             sends_old_inputs: true,
@@ -254,6 +255,7 @@ impl RunningPlugin {
                 preview: answer.supports_preview,
                 autonaming: answer.supports_autonaming_configuration,
                 outputs: answer.accept_outputs,
+                bytes: false,
             });
         }
         Ok(())
@@ -327,7 +329,7 @@ fn variables(package: &str, inputs: &PropertyMap) -> BTreeMap<String, String> {
     let kept = inputs.iter().filter(|(key, value)| *key != "version" && !value.contains_unknown());
     kept.filter_map(|(key, value)| {
         let text = match value.plain() {
-            Value::Null => return None,
+            Value::Null | Value::Bytes(_) => return None,
             Value::String(text) => text,
             other => compact_json(&other)?.to_string(),
         };

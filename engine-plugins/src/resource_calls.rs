@@ -58,7 +58,7 @@ impl RunningPlugin {
     ) -> Called<Answer> {
         let features = self.features();
         let autonaming = beside.autonaming.filter(|_| features.autonaming).map(proposal);
-        let (olds, sent) = (features.whole(olds), features.whole(news));
+        let (olds, sent) = (features.whole(olds)?, features.whole(news)?);
         let random_seed = beside.seed;
         let asked =
             wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming };
@@ -80,10 +80,10 @@ impl RunningPlugin {
         let asked = wire::DiffRequest {
             id,
             urn,
-            olds: Some(features.elided(olds)),
-            news: Some(features.elided(news)),
+            olds: Some(features.elided(olds)?),
+            news: Some(features.elided(news)?),
             ignore_changes: beside.ignore_changes,
-            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)),
+            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
             name,
             r#type,
         };
@@ -101,7 +101,7 @@ impl RunningPlugin {
         if preview && !features.preview {
             return Ok(Answer::created("", inputs));
         }
-        let properties = Some(features.whole(&inputs));
+        let properties = Some(features.whole(&inputs)?);
         let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
         let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
         let mut outputs = outputs("create", &answer.id, answer.properties, preview)?;
@@ -125,12 +125,12 @@ impl RunningPlugin {
         let asked = wire::UpdateRequest {
             id,
             urn,
-            olds: Some(features.elided(olds)),
-            news: Some(features.whole(&news)),
+            olds: Some(features.elided(olds)?),
+            news: Some(features.whole(&news)?),
             timeout,
             ignore_changes: beside.ignore_changes,
             preview,
-            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)),
+            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
             name,
             r#type,
         };
@@ -154,8 +154,8 @@ impl RunningPlugin {
             id,
             urn,
             // The look-up of what is imported has neither.
-            properties: beside.old_inputs.is_some().then(|| features.elided(props)),
-            inputs: beside.old_inputs.as_ref().map(|inputs| features.elided(inputs)),
+            properties: beside.old_inputs.is_some().then(|| features.elided(props)).transpose()?,
+            inputs: beside.old_inputs.as_ref().map(|inputs| features.elided(inputs)).transpose()?,
             name,
             r#type,
             timeout,
@@ -199,9 +199,9 @@ impl RunningPlugin {
         let asked = wire::DeleteRequest {
             id,
             urn,
-            properties: Some(features.elided(props)),
+            properties: Some(features.elided(props)?),
             timeout,
-            old_inputs: old_inputs.map(|inputs| features.elided(&inputs)),
+            old_inputs: old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
             name,
             r#type,
         };

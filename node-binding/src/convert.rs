@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use maloko_core::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, PropertyMap, SIGNATURE_KEY,
-    UNKNOWN_TEXT, UNKNOWN_TEXTS, Value, from_marked, refuse_marked,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, NO_BYTES_FOR_PROVIDERS,
+    PropertyMap, SIGNATURE_KEY, UNKNOWN_TEXT, UNKNOWN_TEXTS, Value, from_marked, refuse_marked,
 };
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
@@ -58,6 +58,7 @@ impl Serialize for OutgoingValue<'_> {
                 special(serializer, FLOAT_SIGNATURE, |map| map.serialize_entry("value", float_name(*number)))
             }
             Value::String(text) => serializer.serialize_str(text),
+            Value::Bytes(_) => Err(serde::ser::Error::custom(NO_BYTES_FOR_PROVIDERS)),
             Value::Array(items) => serializer.collect_seq(items.iter().map(|value| OutgoingValue { value, hashes })),
             Value::Object(members) => Outgoing { properties: members, hashes }.serialize(serializer),
             Value::Secret(inner) => OutgoingValue { value: inner, hashes }.serialize(serializer),

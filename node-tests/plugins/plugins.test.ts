@@ -83,6 +83,13 @@ class Plugged {
         return succeeded(command.join(" "), this.project.runWith(this.#variables(inputs), ...command));
     }
 
+    /** Runs a command that must fail; what it said. */
+    failing(command: string[], inputs: object = {}): string {
+        const { status, output } = this.project.runWith(this.#variables(inputs), ...command);
+        expect(status).not.toBe(0);
+        return output;
+    }
+
     /** Runs an update whose create goes on for an hour, and gets a signal meanwhile. */
     async signalledInCreate(signal: NodeJS.Signals): Promise<number | null> {
         this.project.write({ started: "" });
@@ -150,6 +157,17 @@ nightly("a secret of a plugin is never written in plain text", () => {
     expect(said).not.toContain(TOKEN);
     expect(its.written()).toContain("http://here-thing-1");
     expect(its.written()).not.toContain(TOKEN);
+});
+
+test("bytes of a plugin are kept and handed back and the program is told of them", () => {
+    const its = new Plugged();
+    expect(its.failing(UP, { raw: "AP/+" })).toContain(
+        "the program's SDK cannot take the value of the property 'bytes'",
+    );
+    const exported = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
+    expect([exported.version, exported.features]).toEqual([4, ["byteString"]]);
+    expect(its.ok(DESTROY)).toContain("delete got b'\\x00\\xff\\xfe'");
+    expect(its.objects()).toEqual([]);
 });
 
 nightly("no plugin is left after a run", async () => {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use maloko_core::PropertyMap;
 use maloko_core::value::{
-    Archive, ArchiveSource, Asset, AssetSource, MAX_DEPTH, SIGNATURE_KEY, UNKNOWN_TEXTS, Value, from_marked,
-    refuse_marked,
+    Archive, ArchiveSource, Asset, AssetSource, MAX_DEPTH, NO_BYTES_FOR_PROVIDERS, SIGNATURE_KEY, UNKNOWN_TEXTS, Value,
+    from_marked, refuse_marked,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -72,6 +72,7 @@ fn to_python<'py>(py: Python<'py>, value: &Value, style: Style) -> PyResult<Boun
         Value::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
         Value::Number(number) => number_to_python(py, *number, style)?,
         Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Bytes(_) => return Err(PyRuntimeError::new_err(NO_BYTES_FOR_PROVIDERS)),
         Value::Array(items) => {
             let list = PyList::empty(py);
             for item in items {

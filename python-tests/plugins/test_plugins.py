@@ -350,6 +350,23 @@ def test_an_object_whose_plugin_asks_for_it_is_read_before_its_update(plugged: P
     assert "3 unchanged" in plugged.project.run(*UP, INPUTS=inputs(text="mine")).stdout
 
 
+def test_bytes_of_a_plugin_are_kept_and_handed_back_and_the_program_is_told_of_them(plugged: Plugged) -> None:
+    project = plugged.project
+    said = project.failing(*UP, INPUTS=inputs(raw="AP/+"))
+    assert "the program's SDK cannot take the value of the property 'bytes'" in said
+    assert "base64" in said
+    exported = json.loads(project.run("stack", "export").stdout)
+    assert (exported["version"], exported["features"]) == (4, ["byteString"])
+    states = exported["deployment"]["resources"]
+    (thing,) = [resource for resource in states if resource["type"] == "probe:index:Thing"]
+    marked = {"4dabf18193072939515e22adb298388d": "803fd3297a5875dc03ca845dda5d2a98", "value": "AP/+"}
+    assert thing["outputs"]["bytes"] == marked
+    assert "the plugin cannot take the value of the property 'bytes'" in project.failing(*DESTROY, PROBE_FLAGS="noBytes")
+    assert r"delete got b'\x00\xff\xfe'" in project.run(*DESTROY).stdout
+    assert plugged.objects() == []
+    assert "features" not in json.loads(project.run("stack", "export").stdout)
+
+
 def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: Plugged) -> None:
     wanted = inputs(echo=True, file="what is in the file")
     plugged.project.run(*UP, INPUTS=wanted)

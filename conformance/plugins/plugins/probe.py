@@ -2,7 +2,7 @@
 
     probe.py [--name NAME] [--version VERSION] [--flags a,b] ENGINE_ADDRESS
 
-Flags: noHandshake, noSecrets, noResources, noOutputs, noPreview, noAutonaming, noDiffConfig, noCheckConfig, hangStart,
+Flags: noHandshake, noSecrets, noResources, noOutputs, noBytes, noPreview, noAutonaming, noDiffConfig, noCheckConfig, hangStart,
 exitStart, noPort, badPort, configureFails, missingKeys, quietCancel, watchEngine.
 The outside world is a folder, `$PROBE_WORLD`: one file of JSON for each object.
 """
@@ -26,6 +26,7 @@ from messages import provider_pb2 as p
 SIG = "4dabf18193072939515e22adb298388d"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
 REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"
+BYTES = "803fd3297a5875dc03ca845dda5d2a98"
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
@@ -151,6 +152,8 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         result["url"] = UNKNOWN if preview else f"http://{id_}"
         if "noSecrets" not in FLAGS:
             result["token"] = secret(f"token-{id_}") if not preview else UNKNOWN
+        if "raw" in result and not preview:
+            result["bytes"] = {SIG: BYTES, "value": result["raw"]}
         return result
 
     def path(self, id_):
@@ -171,6 +174,7 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
             accept_secrets="noSecrets" not in FLAGS,
             accept_resources="noResources" not in FLAGS,
             accept_outputs="noOutputs" not in FLAGS,
+            accepts_byte_string="noBytes" not in FLAGS,
             supports_autonaming_configuration="noAutonaming" not in FLAGS,
         )
 
@@ -341,6 +345,10 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
 
     def Delete(self, request, context):
         self.act("delete", request.urn, bare(plain(request.old_inputs)), context)
+        held = plain(request.properties).get("bytes")
+        if held and self.engine:
+            text = f"delete got {base64.b64decode(held['value'])!r}"
+            self.engine.Log(engine_pb2.LogRequest(severity=1, message=text, urn=request.urn))
         if WORLD:
             self.path(request.id).unlink(missing_ok=True)
         return empty_pb2.Empty()

@@ -76,6 +76,7 @@ fn rewrite_value(value: &mut Value, exchange: Exchange<'_>) {
         | Value::Bool(_)
         | Value::Number(_)
         | Value::String(_)
+        | Value::Bytes(_)
         | Value::Sealed(_)
         | Value::Unknown
         | Value::Asset(_) => {}

@@ -19,6 +19,8 @@ pub(crate) enum Visible<'a> {
     Number(f64),
     /// A text; still to be passed through [`SecretDisplay::text`].
     Text(&'a str),
+    /// Bytes that are no UTF-8.
+    Bytes(&'a [u8]),
     /// A list.
     List(&'a [Value]),
     /// An object.
@@ -57,6 +59,7 @@ impl SecretDisplay {
             Value::Bool(flag) => Visible::Bool(*flag),
             Value::Number(number) => Visible::Number(*number),
             Value::String(text) => Visible::Text(text),
+            Value::Bytes(bytes) => Visible::Bytes(bytes),
             Value::Array(items) => Visible::List(items),
             Value::Object(members) => Visible::Object(members),
             Value::Secret(inner) if self.show_secrets => self.see(inner),

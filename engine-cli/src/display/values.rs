@@ -1,6 +1,6 @@
 //! Values as people read them.
 
-use maloko_core::value::{ArchiveSource, AssetSource, Value};
+use maloko_core::value::{ArchiveSource, AssetSource, Value, base64_of};
 
 use super::redact::{SecretDisplay, Visible};
 use maloko_core::invisible::{clean, one_line};
@@ -24,6 +24,7 @@ pub(super) fn inline(redactor: &SecretDisplay, value: &Value) -> String {
         Visible::Bool(flag) => flag.to_string(),
         Visible::Number(number) => self::number(number),
         Visible::Text(text) => quoted(&redactor.text(text)),
+        Visible::Bytes(bytes) => format!("b{}", quoted(&redactor.text(&base64_of(bytes)))),
         Visible::List(items) => {
             let items: Vec<String> = items.iter().map(|item| inline(redactor, item)).collect();
             format!("[{}]", items.join(", "))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use maloko_core::event::StepMetadata;
 use maloko_core::redaction::Redactor;
-use maloko_core::value::{ArchiveSource, AssetSource, PropertyMap, Value};
+use maloko_core::value::{ArchiveSource, AssetSource, PropertyMap, Value, shown_bytes};
 use serde_json::{Value as Json, json};
 
 use super::data::{Change, PastOperation, Properties};
@@ -60,6 +60,7 @@ impl Shower {
                 number => number,
             },
             Visible::Text(text) => Json::String(self.text(text)),
+            Visible::Bytes(bytes) => Json::String(self.text(&shown_bytes(bytes))),
             Visible::List(items) => items.iter().map(|item| self.value(item)).collect(),
             Visible::Object(members) => {
                 let members = self.properties(members);

@@ -15,7 +15,7 @@ mod view;
 use known::Known;
 use reading::{each_reading, origin};
 
-use crate::value::{AssetSource, PropertyMap, Value};
+use crate::value::{AssetSource, PropertyMap, Value, base64_of};
 
 pub use forms::number_texts;
 
@@ -152,6 +152,8 @@ impl Redactor {
     fn learn_value(&self, value: &Value, secret: bool) {
         match value {
             Value::String(text) if secret => self.learn(text),
+            // They are shown in this form alone.
+            Value::Bytes(bytes) if secret => self.learn(&base64_of(bytes)),
             Value::Number(number) if secret => self.learn_number(*number),
             Value::Secret(inner) => self.learn_value(inner, true),
             Value::Output(output) => {

@@ -22,8 +22,11 @@ const STACK_FILE: &str = "stack file";
 const VERSION: u64 = 3;
 /// The deployment format that lists its features.
 const VERSION_WITH_FEATURES: u64 = 4;
+/// The feature of a state with bytes that are no UTF-8: an older tool could not read it.
+const BYTES_FEATURE: &str = "byteString";
 /// Features that we understand, or keep untouched.
-const KNOWN_FEATURES: [&str; 7] = [
+const KNOWN_FEATURES: [&str; 8] = [
+    BYTES_FEATURE,
     "extensionParameterization",
     "hooks",
     "refreshBeforeUpdate",
@@ -70,7 +73,7 @@ impl Checkpoint {
     /// Writes a stack file; secrets are encrypted, sealed ones stay as they are.
     pub fn encode(&self, crypter: &Crypter) -> Result<Vec<u8>> {
         let mut encoder = Encoder::new(Vec::with_capacity(capacity(&self.snapshot)), Some(crypter), SecretText::Cipher);
-        write_head(&mut encoder, &self.snapshot)?;
+        let head = write_head(&mut encoder, &self.snapshot)?;
         encoder.out().extend_from_slice(b",\"checkpoint\":{\"stack\":");
         write_string(encoder.out(), &self.stack);
         encoder.out().extend_from_slice(b",\"latest\":");
@@ -79,6 +82,7 @@ impl Checkpoint {
         encoder.out().push(b'}');
         write_members(encoder.out(), &self.file_members)?;
         encoder.out().extend_from_slice(b"}");
+        complete_head(&mut encoder, &self.snapshot, head)?;
         Ok(encoder.into_bytes())
     }
 }
@@ -88,10 +92,11 @@ impl Checkpoint {
 pub fn export_deployment(snapshot: &Snapshot, crypter: Option<&Crypter>, show_secrets: bool) -> Result<String> {
     let secret_text = if show_secrets { SecretText::Plain } else { SecretText::Cipher };
     let mut encoder = Encoder::new(Vec::with_capacity(capacity(snapshot)), crypter, secret_text);
-    write_head(&mut encoder, snapshot)?;
+    let head = write_head(&mut encoder, snapshot)?;
     encoder.out().extend_from_slice(b",\"deployment\":");
     write_latest(&mut encoder, snapshot, crypter)?;
     encoder.out().push(b'}');
+    complete_head(&mut encoder, snapshot, head)?;
     String::from_utf8(indent(&encoder.into_bytes()))
         .map_err(|_| Error::BadState("the export is not valid UTF-8; this is a bug in maloko".into()))
 }
@@ -144,7 +149,11 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
     if let Some(feature) = features.iter().find(|feature| !KNOWN_FEATURES.contains(&feature.as_str())) {
         return newer(format!("it uses the feature '{feature}'"));
     }
-    let document = read.map_err(|error| damaged(what, place, &error.to_string()))?;
+    let mut document = read.map_err(|error| damaged(what, place, &error.to_string()))?;
+    let latest = document.checkpoint.as_mut().and_then(|checkpoint| checkpoint.latest.as_mut());
+    if let Some(snapshot) = latest.or(document.deployment.as_mut()) {
+        snapshot.was_with_bytes = features.iter().any(|feature| feature == BYTES_FEATURE);
+    }
     if document.version.is_none() {
         return Err(damaged(what, place, "it has no 'version'"));
     }
@@ -176,17 +185,39 @@ fn capacity(snapshot: &Snapshot) -> usize {
     2048 * (snapshot.resources.len() + 1) + snapshot.resources.iter().map(|resource| urns(resource)).sum::<usize>()
 }
 
-fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<()> {
-    let features = features(snapshot);
-    if features.is_empty() {
-        encoder.out().extend_from_slice(format!("{{\"version\":{VERSION}").as_bytes());
-        return Ok(());
+/// Gives the length of the head.
+fn write_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot) -> Result<usize> {
+    let mut features = features(snapshot);
+    if snapshot.was_with_bytes && snapshot.has_sealed_values() {
+        features.insert(0, BYTES_FEATURE);
     }
-    encoder.out().extend_from_slice(format!("{{\"version\":{VERSION_WITH_FEATURES},\"features\":").as_bytes());
-    write_json(encoder.out(), &features)
+    head(encoder.out(), &features)?;
+    Ok(encoder.out().len())
 }
 
-/// The features that the content needs, sorted.
+/// Names the feature that only the content tells: bytes may be in secrets, too.
+fn complete_head(encoder: &mut Encoder<'_>, snapshot: &Snapshot, length: usize) -> Result<()> {
+    if !encoder.holds_bytes() {
+        return Ok(());
+    }
+    let mut features = features(snapshot);
+    features.insert(0, BYTES_FEATURE);
+    let mut whole = Vec::new();
+    head(&mut whole, &features)?;
+    encoder.out().splice(..length, whole);
+    Ok(())
+}
+
+fn head(out: &mut Vec<u8>, features: &[&str]) -> Result<()> {
+    if features.is_empty() {
+        out.extend_from_slice(format!("{{\"version\":{VERSION}").as_bytes());
+        return Ok(());
+    }
+    out.extend_from_slice(format!("{{\"version\":{VERSION_WITH_FEATURES},\"features\":").as_bytes());
+    write_json(out, &features)
+}
+
+/// The features that the resources need, sorted; the one of bytes comes before all of them.
 fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     let has = |test: &dyn Fn(&ResourceState) -> bool| {
         snapshot.resources.iter().any(|resource| test(resource))

@@ -10,7 +10,7 @@ use crate::resource_state::HookMoment;
 use crate::state::fixtures::{
     PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_resource, python_crypter, resource,
 };
-use crate::value::Value;
+use crate::value::{PropertyMap, Value};
 
 fn reject(bytes: &[u8]) -> String {
     match Checkpoint::decode(bytes, "dev.json") {
@@ -104,6 +104,33 @@ fn features_come_and_go_with_their_resources() {
 }
 
 #[test]
+fn a_state_says_that_it_holds_bytes_also_where_they_are_sealed() {
+    let crypter = python_crypter();
+    let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
+    let mut holder = resource("a", 1.0);
+    holder.taint = true;
+    let secret = Value::secret(Value::Bytes(vec![0xff]));
+    holder.outputs = Some(Arc::new(PropertyMap::from_iter([("key".to_owned(), secret)])));
+    checkpoint.snapshot.resources = vec![provider_resource(), Arc::new(holder)];
+    let features = |bytes: &[u8]| serde_json::from_slice::<Json>(bytes).unwrap()["features"].clone();
+    let written = checkpoint.encode(&crypter).unwrap();
+    assert_eq!(features(&written), json!(["byteString", "taint"]));
+
+    // What is sealed is written as it is, and not looked into.
+    let mut sealed = Checkpoint::decode(&written, "dev.json").unwrap();
+    assert_eq!(features(&sealed.encode(&crypter).unwrap()), json!(["byteString", "taint"]));
+    assert_eq!(
+        features(export_deployment(&sealed.snapshot, None, false).unwrap().as_bytes()),
+        json!(["byteString", "taint"])
+    );
+    sealed.snapshot.unseal(&crypter).unwrap();
+    assert_eq!(sealed.snapshot.resources[1].outputs, checkpoint.snapshot.resources[1].outputs);
+
+    sealed.snapshot.resources[1] = Arc::new(resource("a", 1.0));
+    assert_eq!(features(&sealed.encode(&crypter).unwrap()), Json::Null);
+}
+
+#[test]
 fn a_new_stack_is_empty() {
     let read = Checkpoint::decode(br#"{"version":0,"checkpoint":{"stack":"organization/p/s"}}"#, "s.json").unwrap();
     assert_eq!((read.stack.as_str(), read.snapshot.resources.len()), ("organization/p/s", 0));
@@ -132,8 +159,8 @@ fn damaged_files_are_never_empty_stacks() {
 fn what_a_newer_tool_wrote_is_refused() {
     assert!(reject(br#"{"version":5,"checkpoint":{"novel":1}}"#).contains("newer"));
     assert!(reject(br#"{"version":5,"checkpoint":[]}"#).contains("format 5"));
-    let message = reject(br#"{"version":4,"features":["taint","byteString"],"checkpoint":{"stack":"s"}}"#);
-    assert!(message.contains("byteString") && message.contains("newer"), "{message}");
+    let message = reject(br#"{"version":4,"features":["taint","telepathy"],"checkpoint":{"stack":"s"}}"#);
+    assert!(message.contains("telepathy") && message.contains("newer"), "{message}");
     assert!(reject(br#"{"version":2,"checkpoint":{}}"#).contains("old format 2"));
 }
 

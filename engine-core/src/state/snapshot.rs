@@ -35,6 +35,8 @@ pub struct Snapshot {
     pub secrets_provider: Option<Json>,
     /// Everything else in the file, kept as it was read (`manifest`, `metadata`, members that we do not know).
     pub other: Map<String, Json>,
+    /// Did the file say that it holds bytes which are no UTF-8? They may be in what is sealed.
+    pub was_with_bytes: bool,
 }
 
 impl Snapshot {

@@ -4,8 +4,8 @@
 //! kept as it came: it becomes the value that it stands for, or is refused.
 
 use super::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
-    SECRET_SIGNATURE, SIGNATURE_KEY, Value,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, BYTES_SIGNATURE, FLOAT_SIGNATURE,
+    PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value,
 };
 
 /// The value that an object with the signature key stands for in a provider's result; an object without the key stands
@@ -51,6 +51,8 @@ pub fn from_marked(mut members: PropertyMap) -> Result<Value, String> {
             };
             Ok(Archive { hash, source }.into())
         }
+        // A program's SDK could not be told of them.
+        BYTES_SIGNATURE => Err("is marked as bytes, which a program cannot be given: return them as base64".to_owned()),
         // References to resources and outputs are what programs send; a result has no use for them.
         _ => Err(no_signature()),
     }

@@ -30,5 +30,6 @@ pub mod language {
 }
 pub(crate) use nested::MAKE_FLATTER;
 pub use nested::{Kind, ListValue, NullValue, Struct, WireValue, too_deep, why_unreadable};
+pub(crate) use outputs::wire_bytes_in;
 pub use outputs::{as_outputs, encode_outputs, lower};
 pub use values::{Accepts, decode_properties, decode_value, encode_properties, encode_value};

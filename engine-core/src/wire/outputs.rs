@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::urn::Urn;
-use crate::value::{OUTPUT_SIGNATURE, OutputValue, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value};
+use crate::value::{
+    BYTES_SIGNATURE, OUTPUT_SIGNATURE, OutputValue, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXTS, Value,
+};
 
 use super::{Accepts, Kind, ListValue, Struct, WireValue, encode_value};
 
@@ -56,6 +58,19 @@ fn encode_output(value: &Value) -> WireValue {
         plain => return encode_value(plain, Accepts { secrets: true, resources: true }),
     };
     WireValue { kind: Some(kind) }
+}
+
+/// Are there bytes that are no UTF-8 among properties on the wire?
+pub(crate) fn wire_bytes_in(properties: &Struct) -> bool {
+    properties.fields.values().any(is_or_holds_bytes)
+}
+
+fn is_or_holds_bytes(value: &WireValue) -> bool {
+    match &value.kind {
+        Some(Kind::Struct(object)) => signature(object) == Some(BYTES_SIGNATURE) || wire_bytes_in(object),
+        Some(Kind::List(list)) => list.values.iter().any(is_or_holds_bytes),
+        _ => false,
+    }
 }
 
 /// The properties with an output value for each one that has dependencies, and for whatever is secret or unknown at

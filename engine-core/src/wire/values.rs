@@ -4,12 +4,13 @@ use crate::urn::Urn;
 use crate::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, BYTES_SIGNATURE, OUTPUT_SIGNATURE,
     OutputValue, PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
-    UNKNOWN_TEXTS, Value, refuse_marked,
+    UNKNOWN_TEXTS, Value, base64_of, refuse_marked,
 };
 
 use super::{Kind, ListValue, NullValue, Struct, WireValue};
 
-/// What a receiver understands; the rest is sent in a plainer form.
+/// What a receiver understands; the rest is sent in a plainer form. Bytes have none: who cannot take them is asked for with
+/// [`refuse_bytes`](crate::value::refuse_bytes).
 #[derive(Clone, Copy, Debug)]
 pub struct Accepts {
     /// Secrets; else their plain value is sent.
@@ -108,10 +109,10 @@ fn decode_special(signature: &str, mut members: PropertyMap) -> Result<Value, St
             };
             Ok(Value::from(Archive { hash: text_of(&mut members, "hash").unwrap_or_default(), source }))
         }
-        BYTES_SIGNATURE => {
-            Err("it holds bytes that are no text, and maloko keeps none; pass them as a text, such as base64"
-                .to_owned())
-        }
+        BYTES_SIGNATURE => match members.remove("value") {
+            Some(Value::String(base64)) => Value::from_base64(&base64),
+            _ => Err("it is marked as bytes, and its member 'value' is no text in base64".to_owned()),
+        },
         other => Err(format!("an object with the unknown signature '{other}'")),
     }
 }
@@ -130,6 +131,7 @@ pub fn encode_value(value: &Value, accepts: Accepts) -> WireValue {
         Value::Bool(b) => Kind::Bool(*b),
         Value::Number(n) => Kind::Number(*n),
         Value::String(text) => Kind::String(text.clone()),
+        Value::Bytes(bytes) => special(BYTES_SIGNATURE, [("value", text(&base64_of(bytes)))]),
         // A secret that was never decrypted cannot be handed out; it stays unknown.
         Value::Unknown | Value::Sealed(_) => Kind::String(UNKNOWN_TEXT.to_owned()),
         Value::Array(items) => {

@@ -24,6 +24,7 @@ fn samples() -> Vec<Value> {
         Value::Bool(true),
         Value::Number(-0.5),
         Value::from("text"),
+        Value::Bytes(b"\x00\x80\xfe".into()),
         Value::Unknown,
         Value::Array(vec![Value::Unknown, Value::secret(Value::from("s")), Value::Null]),
         Value::Object(PropertyMap::from([("odd \"key\"".to_owned(), Value::secret(Value::Number(1.0)))])),
@@ -66,16 +67,24 @@ fn an_unknown_signature_is_refused_by_name() {
 }
 
 #[test]
-fn bytes_are_refused_by_the_name_of_their_property() {
-    let bytes = PropertyMap::from([
-        (crate::value::SIGNATURE_KEY.to_owned(), Value::from(crate::value::BYTES_SIGNATURE)),
-        ("value".to_owned(), Value::from("/w==")),
-    ]);
-    let inner = PropertyMap::from([("key".to_owned(), Value::Object(bytes))]);
-    let refused =
-        decode_properties(encode_properties(&PropertyMap::from([("file".to_owned(), Value::Object(inner))]), ALL));
-    let expected = "property 'file': property 'key': it holds bytes that are no text";
-    assert!(refused.as_ref().is_err_and(|reason| reason.starts_with(expected)), "{refused:?}");
+fn bytes_travel_in_base64_and_malformed_ones_are_refused_by_the_name_of_their_property() {
+    let marked = |value: Value| {
+        let signature = (crate::value::SIGNATURE_KEY.to_owned(), Value::from(crate::value::BYTES_SIGNATURE));
+        let bytes = Value::Object(PropertyMap::from([signature, ("value".to_owned(), value)]));
+        let inner = PropertyMap::from([("key".to_owned(), bytes)]);
+        decode_properties(encode_properties(&PropertyMap::from([("file".to_owned(), Value::Object(inner))]), ALL))
+    };
+    let kept = |value: Value| {
+        let inner = PropertyMap::from([("key".to_owned(), value)]);
+        Ok(PropertyMap::from([("file".to_owned(), Value::Object(inner))]))
+    };
+    assert_eq!(marked(Value::from("/w==")), kept(Value::Bytes(vec![0xff])));
+    assert_eq!(marked(Value::from("YQ==")), kept(Value::from("a")));
+    for malformed in [Value::from("no base64"), Value::Number(1.0)] {
+        let refused = marked(malformed);
+        let expected = "property 'file': property 'key': it is marked as bytes";
+        assert!(refused.as_ref().is_err_and(|reason| reason.starts_with(expected)), "{refused:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{
     ARCHIVE_SIGNATURE, ASSET_SIGNATURE, ArchiveSource, AssetSource, FLOAT_SIGNATURE, PropertyMap, RESOURCE_SIGNATURE,
-    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
+    SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value, shown_bytes,
 };
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -56,6 +56,7 @@ impl Serialize for Shown<'_> {
             Visible::Bool(flag) => serializer.serialize_bool(flag),
             Visible::Number(number) => serialize_number(number, serializer),
             Visible::Text(text) => serializer.serialize_str(&writing.redactor.text(text)),
+            Visible::Bytes(bytes) => serializer.serialize_str(&writing.redactor.text(&shown_bytes(bytes))),
             Visible::List(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
                 for item in items {

@@ -55,6 +55,20 @@ fn nested_objects_and_lists_show_only_what_differs() {
 }
 
 #[test]
+fn bytes_are_shown_in_base64() {
+    let bytes = |last: u8| Value::Bytes(vec![0, 0x80, last]);
+    let step = update(
+        [("a", bytes(0xfe)), ("gone", bytes(1)), ("key", Value::secret(bytes(2)))],
+        [("a", bytes(0xff)), ("key", Value::secret(bytes(3)))],
+    );
+    assert_snapshot!(text(&step), @r#"
+      ~ a   : b"AID+" => b"AID/"
+      - gone: b"AIAB"
+      ~ key : [secret] => [secret]
+    "#);
+}
+
+#[test]
 fn texts_that_are_json_are_compared_by_their_structure() {
     let said = |old: &str, new: &str| text(&update([("policy", old.into())], [("policy", new.into())]));
     assert_snapshot!(said(r#"{"a": {"b": [1, 2]}, "c": "x"}"#, "{\n  \"c\": \"y\",\n  \"a\": {\"b\": [1, 3]}\n}"), @r#"

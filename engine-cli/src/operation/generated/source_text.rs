@@ -88,8 +88,13 @@ pub(super) fn value(value_: &Value, language: Language, depth: usize) -> String 
         Value::Secret(_) | Value::Sealed(_) if python => "pulumi.Config().require_secret(\"...\")".to_owned(),
         Value::Secret(_) | Value::Sealed(_) => "new pulumi.Config().requireSecret(\"...\")".to_owned(),
         Value::Resource(reference) => quoted(reference.id.as_deref().unwrap_or(reference.urn.as_str())),
-        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) if python => "...".to_owned(),
-        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) => "undefined".to_owned(),
+        // The SDKs have no value for bytes.
+        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) | Value::Bytes(_) if python => {
+            "...".to_owned()
+        }
+        Value::Output(_) | Value::Unknown | Value::Asset(_) | Value::Archive(_) | Value::Bytes(_) => {
+            "undefined".to_owned()
+        }
     }
 }
 

@@ -300,6 +300,7 @@ impl Finish {
             unresolved_creates: ledger.recorded_unresolved_creates(),
             secrets_provider: base.secrets_provider.clone(),
             other: base.other.clone(),
+            was_with_bytes: base.was_with_bytes,
         }
     }
 }

@@ -92,7 +92,7 @@ impl Perform for CallBack {
     const RUNS_USER_CODE: bool = true;
 
     async fn perform(self, with: Means) -> Self::Outcome {
-        let Self { label, function: Callback { target, token }, request } = self;
+        let Self { label, function: Callback { target, token, .. }, request } = self;
         let _listed = with.outside.upgrade().map(|outside| outside.functions_in_flight.enter(label.clone()));
         let ongoing = with.operation.activities.begin(|| Activity::new(ActivityKind::Callback, label, None));
         if is_of_plugin(&target) {

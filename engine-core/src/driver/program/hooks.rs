@@ -15,6 +15,7 @@ use crate::wire::{
 use crate::driver::answers::RpcError;
 use crate::driver::flow_states::StepState;
 use crate::driver::program::Functions;
+use crate::driver::program::bytes::guard_bytes;
 
 /// How often an operation may fail before its error stands, whatever the error hooks say.
 const MAX_FAILURES: usize = 100;
@@ -103,7 +104,11 @@ impl Functions {
             }
             let label = format!("the hook '{name}' ({})", moment.name());
             let request = occasion.request(urn, moment);
-            let answer: Result<ResourceHookResponse, _> = self.call_back(&label, &hook.function, &request).await;
+            let bags = [&request.new_inputs, &request.old_inputs, &request.new_outputs, &request.old_outputs];
+            let answer: Result<ResourceHookResponse, _> = match guard_bytes(&label, &hook.function, bags) {
+                Ok(()) => self.call_back(&label, &hook.function, &request).await,
+                Err(refused) => Err(refused),
+            };
             let failed = match answer {
                 Ok(answer) if answer.error.is_empty() => continue,
                 Ok(answer) => ProviderError::new(ProviderErrorKind::Hook, format!("{label} failed: {}", answer.error)),
@@ -166,6 +171,7 @@ impl Functions {
                 failed_operation: operation.to_owned(),
                 errors: errors.to_vec(),
             };
+            guard_bytes(&label, &function, [&request.new_inputs, &request.old_inputs, &request.old_outputs])?;
             let answer: ErrorHookResponse = self.call_back(&label, &function, &request).await?;
             if !answer.error.is_empty() {
                 return Err(ProviderError::new(ProviderErrorKind::Hook, format!("{label} failed: {}", answer.error)));

@@ -20,7 +20,7 @@ const EVERY: [&str; 6] =
     ["before_create", "after_create", "before_update", "after_update", "before_delete", "after_delete"];
 
 fn callback(token: &str) -> Callback {
-    Callback { target: String::new(), token: token.to_owned() }
+    Callback { token: token.to_owned(), ..Callback::default() }
 }
 
 /// Registers a hook, with options, that answers `error`. Calls are noted among the provider's, as `name!hook`.

@@ -1,5 +1,6 @@
 //! The functions of the program that the engine calls: transforms and hooks.
 
+pub(super) mod bytes;
 mod call_back;
 pub(super) mod callbacks;
 pub(super) mod hooks;

@@ -12,6 +12,7 @@ use crate::wire::{
 
 use crate::driver::answers::RpcError;
 use crate::driver::program::Functions;
+use crate::driver::program::bytes::guard_bytes;
 use crate::driver::program::callbacks::Transform;
 
 /// The transforms of one registration, in their order.
@@ -78,6 +79,7 @@ impl Functions {
             properties: Some(inputs_as_outputs(request)),
             options: Some(options_of(request)),
         };
+        guard_bytes(&label, &transform.function, [&question.properties])?;
         let answer: TransformResponse = self.call_back(&label, &transform.function, &question).await?;
         if let Some(properties) = answer.properties {
             request.object = Some(properties);
@@ -102,7 +104,10 @@ impl Functions {
             };
             let label = format!("a transform of the call of '{}'", request.tok);
             let answer: Result<TransformInvokeResponse, ProviderError> =
-                self.call_back(&label, &function, &question).await;
+                match guard_bytes(&label, &function, [&question.args]) {
+                    Ok(()) => self.call_back(&label, &function, &question).await,
+                    Err(refused) => Err(refused),
+                };
             let answer = answer.map_err(|error| {
                 self.reports.refuse(&RegistrationError::of_run(error.message.clone()));
                 RpcError { code: 2, message: error.message.into() }

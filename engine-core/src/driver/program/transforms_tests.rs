@@ -18,7 +18,7 @@ use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, component, ru
 type Told = Arc<Mutex<Vec<TransformRequest>>>;
 
 fn callback(token: &str) -> Callback {
-    Callback { target: String::new(), token: token.to_owned() }
+    Callback { token: token.to_owned(), ..Callback::default() }
 }
 
 /// A function of the program that notes what it is told, and answers with what `change` makes of it.

@@ -28,6 +28,7 @@ use crate::driver::exchange::Exchange;
 use crate::driver::journal::Journal;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
+use crate::driver::program::bytes::ProgramBytes;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::component_code::ComponentCodes;
 use crate::driver::reports::Reports;
@@ -79,12 +80,13 @@ impl ReadRequests {
 
     pub(crate) async fn read_resource(&self, request: ReadResourceRequest) -> Result<ReadResourceResponse, RpcError> {
         let accepts = Accepts { secrets: request.accept_secrets, resources: request.accept_resources };
+        let bytes = ProgramBytes { taken: request.accepts_byte_string, kind: self.operation.kind };
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
         let (mut goal, id) = self.read_goal(request).map_err(|reason| self.reports.refuse(&refused(reason)))?;
         self.component_codes.guard_code(&goal).map_err(|reason| self.reports.refuse(&refused(reason)))?;
         if self.operation.kind != OperationKind::Update {
-            return self.answer_from_state(&goal, accepts).await;
+            return self.answer_from_state(&goal, accepts, bytes).await;
         }
         self.reports.counts.expect(1);
         let unknown = id.is_none();
@@ -123,7 +125,7 @@ impl ReadRequests {
                     // The step that is counted: the managed object goes at the end of the run.
                     self.steps.act(Step { op: Op::Replace, new: Some(Arc::clone(&resource)), ..step }, None).await?;
                 }
-                Ok(answer(&urn, Some(&resource), accepts))
+                self.answer(&urn, Some(&resource), accepts, bytes)
             }
             Err(error) => {
                 // A look-up has no way to tell the program of its failure other than to end it, also with
@@ -136,13 +138,37 @@ impl ReadRequests {
     }
 
     /// In a refresh or destroy the program only brings its live providers: it is answered with what is stored.
-    async fn answer_from_state(&self, goal: &Goal, accepts: Accepts) -> Result<ReadResourceResponse, RpcError> {
+    async fn answer_from_state(
+        &self,
+        goal: &Goal,
+        accepts: Accepts,
+        bytes: ProgramBytes,
+    ) -> Result<ReadResourceResponse, RpcError> {
         let (urn, old) = self.planning.planner().locate(goal);
         if let Some(object) = goal.object {
             let registered = self.providers.register(&urn, object).await;
             registered.map_err(|error| self.reports.fail_planning(&urn, &error))?;
         }
-        Ok(answer(&urn, old.as_ref().map(|(_, resource)| &**resource), accepts))
+        self.answer(&urn, old.as_ref().map(|(_, resource)| &**resource), accepts, bytes)
+    }
+
+    /// The answer to a look-up; without the resource, where the state has none, nothing of it is known.
+    fn answer(
+        &self,
+        urn: &Urn,
+        resource: Option<&ResourceState>,
+        accepts: Accepts,
+        bytes: ProgramBytes,
+    ) -> Result<ReadResourceResponse, RpcError> {
+        let mut outputs = resource.map(ResourceState::outputs_or_empty).unwrap_or_default();
+        bytes.settle(urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
+        Ok(ReadResourceResponse {
+            urn: urn.to_string(),
+            properties: Some(encode_properties(&outputs, accepts)),
+            result: RegistrationResult::Success as i32,
+            unknown: resource.is_none(),
+            id: resource.map(|resource| resource.id.clone()).unwrap_or_default(),
+        })
     }
 
     /// Finds who is asked for the object, `object` if the program passed one.
@@ -288,16 +314,4 @@ fn read_state(
         ..ResourceState::default()
     };
     (old, resource)
-}
-
-/// The answer to a look-up; without the resource, where the state has none, nothing of it is known.
-fn answer(urn: &Urn, resource: Option<&ResourceState>, accepts: Accepts) -> ReadResourceResponse {
-    let outputs = resource.map(ResourceState::outputs_or_empty).unwrap_or_default();
-    ReadResourceResponse {
-        urn: urn.to_string(),
-        properties: Some(encode_properties(&outputs, accepts)),
-        result: RegistrationResult::Success as i32,
-        unknown: resource.is_none(),
-        id: resource.map(|resource| resource.id.clone()).unwrap_or_default(),
-    }
 }

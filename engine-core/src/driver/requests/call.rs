@@ -6,7 +6,7 @@ use crate::plan::{RegistrationError, function_not_hosted, hex_checksums};
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::urn::{Urn, package_of};
-use crate::value::{PropertyMap, ResourceReference, Value};
+use crate::value::{PropertyMap, ResourceReference, Value, refuse_bytes};
 use crate::wire::provider::CallRequest;
 use crate::wire::{
     Accepts, InvokeFailure, ResourceCallRequest, ResourceCallResponse, decode_properties, encode_outputs,
@@ -56,7 +56,7 @@ impl FunctionCalls {
             hex_checksums(&request.plugin_checksums),
         )?;
         let resolved = self.registration.plugin_for_function(&provider, package, &token).await?;
-        let accepts_output_values = request.accept_output_values;
+        let (accepts_output_values, takes_bytes) = (request.accept_output_values, request.accepts_byte_string);
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =
             match self.providers.ask_plugin_until(self.stop.wait(), &resolved, question).await.map_err(failed)? {
@@ -66,6 +66,12 @@ impl FunctionCalls {
                 None => Default::default(),
             };
         self.reports.learn_secrets_of(&result);
+        if !takes_bytes {
+            refuse_bytes(&result).map_err(|reason| {
+                let message = format!("the result of {token}: the program's SDK {reason}");
+                self.reports.refuse(&RegistrationError::of_run(message))
+            })?;
+        }
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
         let returned = if accepts_output_values {
             let urns_of = |key: &str| return_dependencies.get(key).map(|it| it.urns.as_slice()).unwrap_or_default();

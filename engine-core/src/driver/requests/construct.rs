@@ -24,6 +24,7 @@ use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
 use crate::driver::planning::Planning;
 use crate::driver::program::Functions;
+use crate::driver::program::bytes::ProgramBytes;
 use crate::driver::program::callbacks::{Callbacks, RemoteFunctions};
 use crate::driver::refresh_first::RefreshFirst;
 use crate::driver::registration::RegistrationFlow;
@@ -77,6 +78,7 @@ impl Construction {
         &self,
         mut request: RegisterResourceRequest,
         accepts: Accepts,
+        bytes: ProgramBytes,
     ) -> Result<RegisterResourceResponse, RpcError> {
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let refused = |reason: String| self.reports.refuse(&RegistrationError::undecodable(&kind, &name, &reason));
@@ -104,6 +106,8 @@ impl Construction {
         match self.make_component(&urn, goal, request, inputs).await {
             Ok(ComponentAnswer::ByPlugin { urn, outputs, dependencies }) => {
                 self.reports.learn_secrets_of(&outputs);
+                let mut outputs = Arc::new(outputs);
+                bytes.settle(&urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
                 Ok(RegisterResourceResponse {
                     urn: urn.to_string(),
                     object: Some(encode_properties(&outputs, accepts)),

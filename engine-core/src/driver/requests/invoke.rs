@@ -7,7 +7,7 @@ use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::ProviderError;
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::{Urn, package_of};
-use crate::value::{PropertyMap, Value};
+use crate::value::{PropertyMap, Value, refuse_bytes};
 use crate::wire::{
     Accepts, InvokeFailure, InvokeResponse, ResourceInvokeRequest, Struct, decode_properties, encode_outputs,
     encode_properties, lower,
@@ -38,7 +38,7 @@ impl FunctionCalls {
         };
         let answer = called.map_err(|message| RpcError { code: 5, message })?;
         self.reports.learn_secrets_of(&answer);
-        Ok(InvokeResponse { r#return: Some(returned(&request, &answer)), ..InvokeResponse::default() })
+        Ok(InvokeResponse { r#return: Some(returned(&request, &answer)?), ..InvokeResponse::default() })
     }
 
     /// A function of a package, which its plugin serves. It is called in previews as well.
@@ -74,7 +74,7 @@ impl FunctionCalls {
         };
         self.reports.learn_secrets_of(&result);
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
-        Ok(InvokeResponse { r#return: Some(returned(request, &result)), failures: failures.collect(), unknown: false })
+        Ok(InvokeResponse { r#return: Some(returned(request, &result)?), failures: failures.collect(), unknown: false })
     }
 
     /// Is a resource that the program registered not there yet? A component is there with the objects below it.
@@ -109,11 +109,17 @@ fn lowered(arguments: Option<Struct>) -> Result<(PropertyMap, Vec<String>), Stri
 }
 
 /// The result in the form that the program reads. It depends on all that the call depended on.
-fn returned(request: &ResourceInvokeRequest, result: &PropertyMap) -> Struct {
-    if request.accept_output_values {
-        return encode_outputs(result, |_| &request.depends_on);
+fn returned(request: &ResourceInvokeRequest, result: &PropertyMap) -> Result<Struct, RpcError> {
+    if !request.accepts_byte_string {
+        refuse_bytes(result).map_err(|reason| RpcError {
+            code: 2,
+            message: format!("the result of {}: the program's SDK {reason}", request.tok),
+        })?;
     }
-    encode_properties(result, Accepts { secrets: true, resources: request.accept_resources })
+    if request.accept_output_values {
+        return Ok(encode_outputs(result, |_| &request.depends_on));
+    }
+    Ok(encode_properties(result, Accepts { secrets: true, resources: request.accept_resources }))
 }
 
 /// Is a resource of this run below another one?

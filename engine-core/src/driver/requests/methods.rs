@@ -33,7 +33,7 @@ use crate::driver::requests::{FunctionCalls, ResourceRequests};
 use crate::driver::stop::Stop;
 
 /// Features of the monitor, by id and by number of the public enumeration.
-const FEATURES: [(&str, i32); 18] = [
+const FEATURES: [(&str, i32); 19] = [
     ("secrets", 0),
     ("resourceReferences", 1),
     ("outputValues", 2),
@@ -46,6 +46,7 @@ const FEATURES: [(&str, i32); 18] = [
     ("parameterization", 9),
     ("resourceHooks", 10),
     ("errorHooks", 11),
+    ("byteString", 13),
     ("invokeDependsOn", 14),
     ("invokeParent", 15),
     ("stateMigrations", 16),

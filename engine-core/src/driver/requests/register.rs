@@ -10,6 +10,7 @@ use crate::value::Value;
 use crate::wire::{Accepts, RegisterResourceRequest, RegisterResourceResponse, RegistrationResult, encode_properties};
 
 use crate::driver::answers::RpcError;
+use crate::driver::program::bytes::ProgramBytes;
 use crate::driver::registration::outcome::RegistrationOutcome;
 use crate::driver::requests::ResourceRequests;
 
@@ -23,13 +24,14 @@ impl ResourceRequests {
         let request = self.with_functions_of_program(request);
         let (kind, name) = (request.r#type.clone(), request.name.clone());
         let partial = request.supports_partial_values;
+        let bytes = ProgramBytes { taken: request.accepts_byte_string, kind: self.operation.kind };
         // In a box of its own: most programs have no transforms, and requests are many.
         let request = match self.functions.transforms_of(&request) {
             Some(transforms) => Box::new(Box::pin(self.functions.transform(*request, transforms)).await?),
             None => request,
         };
         if request.remote && self.operation.kind == OperationKind::Update {
-            return Box::pin(self.construction.construct(*request, accepts)).await;
+            return Box::pin(self.construction.construct(*request, accepts, bytes)).await;
         }
         let answers_failure_with_object = request.object.is_some() && self.operation.continue_on_error;
         let refused = |reason: String| RegistrationError::undecodable(&kind, &name, &reason);
@@ -65,7 +67,8 @@ impl ResourceRequests {
                 self.registration.answer_from_state(&goal).await?
             }
         };
-        Ok(response(&urn, registered, &AnswerForm { accepts, has_outputs, partial, answers_failure_with_object }))
+        let form = AnswerForm { accepts, has_outputs, partial, answers_failure_with_object, bytes };
+        response(&urn, registered, &form).map_err(|refusal| self.reports.refuse(&refusal))
     }
 
     /// A component that a plugin registers, with the functions that the program gave for it.
@@ -89,9 +92,14 @@ struct AnswerForm {
     /// Does the SDK read values that are known in part?
     partial: bool,
     answers_failure_with_object: bool,
+    bytes: ProgramBytes,
 }
 
-fn response(urn: &Urn, registered: RegistrationOutcome, wanted: &AnswerForm) -> RegisterResourceResponse {
+fn response(
+    urn: &Urn,
+    registered: RegistrationOutcome,
+    wanted: &AnswerForm,
+) -> Result<RegisterResourceResponse, RegistrationError> {
     let mut response = RegisterResourceResponse { urn: urn.to_string(), ..RegisterResourceResponse::default() };
     match registered {
         RegistrationOutcome::Done(resource) => {
@@ -100,6 +108,7 @@ fn response(urn: &Urn, registered: RegistrationOutcome, wanted: &AnswerForm) -> 
             if !wanted.partial && outputs.values().any(Value::contains_unknown) {
                 Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
             }
+            wanted.bytes.settle(urn, &mut outputs)?;
             response.object = Some(encode_properties(&outputs, wanted.accepts));
         }
         RegistrationOutcome::Unknown => response.unknown = true,
@@ -109,5 +118,5 @@ fn response(urn: &Urn, registered: RegistrationOutcome, wanted: &AnswerForm) -> 
         }
         RegistrationOutcome::Skipped => response.result = RegistrationResult::Skip as i32,
     }
-    response
+    Ok(response)
 }

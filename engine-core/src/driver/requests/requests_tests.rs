@@ -84,6 +84,7 @@ fn the_engine_says_what_it_is_and_can() {
         assert!(has(id), "{id}");
     }
     assert!(has("parameterization") && !has("telepathy"));
+    assert!(info.supported_features.contains(&13), "bytes that are no UTF-8");
 
     let root = || RootResource::decode(&ask(&engine, "GetRootResource", &()).unwrap()[..]).unwrap().urn;
     assert_eq!(root(), "");

@@ -6,8 +6,8 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::urn::Urn;
 use crate::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, PropertyMap,
-    RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, BYTES_SIGNATURE, FLOAT_SIGNATURE,
+    PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
 };
 
 /// A value as it stands in a state.
@@ -105,6 +105,10 @@ fn special_value(mut members: PropertyMap) -> Result<Value, String> {
                 },
             };
             Ok(Value::from(Archive { hash: text(&mut members, "hash").unwrap_or_default(), source }))
+        }
+        BYTES_SIGNATURE => {
+            let base64 = text(&mut members, "value").ok_or("bytes lack their 'value' in base64")?;
+            Value::from_base64(&base64)
         }
         FLOAT_SIGNATURE => {
             let bits = text(&mut members, "value").and_then(|hex| u64::from_str_radix(&hex, 16).ok());

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::state::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{
-    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, FLOAT_SIGNATURE, MAX_DEPTH,
-    PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT, Value,
-    refuse_marked,
+    ARCHIVE_SIGNATURE, ASSET_SIGNATURE, Archive, ArchiveSource, Asset, AssetSource, BYTES_SIGNATURE, FLOAT_SIGNATURE,
+    MAX_DEPTH, PropertyMap, RESOURCE_SIGNATURE, ResourceReference, SECRET_SIGNATURE, SIGNATURE_KEY, UNKNOWN_TEXT,
+    Value, base64_of, refuse_marked,
 };
 
 use super::json::{write_number, write_string};
@@ -26,13 +26,15 @@ pub(crate) struct Encoder<'a> {
     pub(super) crypter: Option<&'a Crypter>,
     pub(super) secret_text: SecretText,
     depth: usize,
+    /// Were bytes written, in a secret too?
+    holds_bytes: bool,
 }
 
 impl<'a> Encoder<'a> {
     /// An encoder that appends to `out`. Without a crypter, sealed values can be written as ciphertexts and nothing
     /// else that is secret.
     pub(crate) fn new(out: Vec<u8>, crypter: Option<&'a Crypter>, secret_text: SecretText) -> Self {
-        Self { out, crypter, secret_text, depth: 0 }
+        Self { out, crypter, secret_text, depth: 0, holds_bytes: false }
     }
 
     fn crypter(&self) -> Result<&'a Crypter> {
@@ -45,6 +47,11 @@ impl<'a> Encoder<'a> {
                 .into(),
             )
         })
+    }
+
+    /// Were bytes written? What is sealed is not looked into.
+    pub(crate) fn holds_bytes(&self) -> bool {
+        self.holds_bytes
     }
 
     /// What was written.
@@ -73,6 +80,10 @@ impl<'a> Encoder<'a> {
                 self.special(FLOAT_SIGNATURE, &[("value", &bits)]);
             }
             Value::String(text) => write_string(&mut self.out, text),
+            Value::Bytes(bytes) => {
+                self.holds_bytes = true;
+                self.special(BYTES_SIGNATURE, &[("value", &base64_of(bytes))]);
+            }
             Value::Array(items) => self.array(items)?,
             Value::Object(members) => self.object(members)?,
             Value::Secret(inner) => self.secret(inner)?,
@@ -159,6 +170,7 @@ impl<'a> Encoder<'a> {
     fn secret(&mut self, inner: &Value) -> Result<()> {
         let mut nested = Encoder::new(Vec::new(), self.crypter, self.secret_text);
         nested.value(inner)?;
+        self.holds_bytes |= nested.holds_bytes;
         // Everything that an encoder writes is UTF-8.
         let text = String::from_utf8_lossy(&nested.out);
         self.secret_json(&text)

@@ -62,7 +62,8 @@ fn special_values_survive() {
         Value::Null,
         Value::Unknown,
         Value::from("h\u{e9}llo <&> \u{2713}"),
-        Value::secret(Value::Array(vec!["a".into(), Value::Null, true.into()])),
+        Value::Bytes(b"\x00hello \x80\xfe\xff world\xf0\x28".into()),
+        Value::secret(Value::Array(vec!["a".into(), Value::Null, true.into(), Value::Bytes(vec![0xff])])),
         Value::from(ResourceReference { urn: urn("a"), id: Some("1".into()), package_version: String::new() }),
         Value::from(ResourceReference { urn: urn("a"), id: None, package_version: "1.2.3".into() }),
         Value::from(ResourceReference { urn: urn("a"), id: Some(String::new()), package_version: String::new() }),
@@ -75,12 +76,15 @@ fn special_values_survive() {
         assert_eq!(decode(&encode(&value)), value);
     }
     assert_eq!(encode(&"<&>".into()), "\"<&>\"");
+    let bytes = r#"{"4dabf18193072939515e22adb298388d":"803fd3297a5875dc03ca845dda5d2a98","value":"/w=="}"#;
+    assert_eq!(encode(&Value::Bytes(vec![0xff])), bytes, "as the reference writes it");
 }
 
 #[test]
 fn special_values_that_we_do_not_know_are_errors() {
     for json in [
-        r#"{"4dabf18193072939515e22adb298388d":"803fd3297a5875dc03ca845dda5d2a98","value":"AA=="}"#,
+        r#"{"4dabf18193072939515e22adb298388d":"803fd3297a5875dc03ca845dda5d2a98","value":"no base64"}"#,
+        r#"{"4dabf18193072939515e22adb298388d":"803fd3297a5875dc03ca845dda5d2a98"}"#,
         r#"{"4dabf18193072939515e22adb298388d":5}"#,
         r#"{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270"}"#,
         r#"{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","plaintext":"{"}"#,

@@ -110,6 +110,9 @@ pub struct Callback {
     /// Names the function.
     #[prost(string, tag = "2")]
     pub token: ::prost::alloc::string::String,
+    /// Does it take bytes that are no UTF-8?
+    #[prost(bool, tag = "3")]
+    pub accepts_byte_string: bool,
 }
 /// Hooks of one resource by the moment at which they run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -262,6 +265,9 @@ pub struct RegisterResourceRequest {
     /// Do the inputs say themselves, by output values, what they depend on?
     #[prost(bool, tag = "44")]
     pub uses_output_values: bool,
+    /// May the answer hold bytes that are no UTF-8?
+    #[prost(bool, tag = "42")]
+    pub accepts_byte_string: bool,
 }
 /// The answer to a registration.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -348,6 +354,9 @@ pub struct ReadResourceRequest {
     /// The frames that led there.
     #[prost(message, optional, tag = "17")]
     pub stack_trace: ::core::option::Option<StackTrace>,
+    /// May the answer hold bytes that are no UTF-8?
+    #[prost(bool, tag = "19")]
+    pub accepts_byte_string: bool,
 }
 /// The answer to a look-up.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -535,6 +544,9 @@ pub struct ResourceInvokeRequest {
     /// May the answer hold output values?
     #[prost(bool, tag = "16")]
     pub accept_output_values: bool,
+    /// May the answer hold bytes that are no UTF-8?
+    #[prost(bool, tag = "12")]
+    pub accepts_byte_string: bool,
 }
 /// A call of a method of a resource, as far as its refusal needs it.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -567,6 +579,9 @@ pub struct ResourceCallRequest {
     /// May the answer hold output values?
     #[prost(bool, tag = "21")]
     pub accept_output_values: bool,
+    /// May the answer hold bytes that are no UTF-8?
+    #[prost(bool, tag = "20")]
+    pub accepts_byte_string: bool,
 }
 /// What a method returned.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -42,6 +42,9 @@ pub struct HandshakeResponse {
     /// Proposals for names.
     #[prost(bool, tag = "4")]
     pub supports_autonaming_configuration: bool,
+    /// Bytes that are no UTF-8.
+    #[prost(bool, tag = "6")]
+    pub accepts_byte_string: bool,
 }
 /// Tells a plugin that was started by somebody else where the engine is.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
