@@ -145,6 +145,8 @@ pub struct ResourceState {
     pub replacement_trigger: Option<Value>,
     /// Does its next update begin with a read? Its plugin said so.
     pub refresh_before_update: bool,
+    /// Of a view: the resource that it is a part of. The plugin of that one tells of it; nobody is called for it.
+    pub view_of: Option<Urn>,
     /// Its hooks; those of its deletion are looked up here, because the program may no longer have the resource.
     pub hooks: Hooks,
     /// Members that this version does not know, kept as they were read.
@@ -209,7 +211,7 @@ impl ResourceState {
 
     /// The resources that it names, other than its provider (that reference holds an id, too), to be exchanged.
     pub fn references_mut(&mut self) -> impl Iterator<Item = &mut Urn> {
-        let single = self.parent.iter_mut().chain(&mut self.deleted_with);
+        let single = self.parent.iter_mut().chain(&mut self.deleted_with).chain(&mut self.view_of);
         let lists = self.dependencies.iter_mut().chain(&mut self.replace_with);
         single.chain(lists).chain(self.property_dependencies.values_mut().flatten())
     }
@@ -219,6 +221,7 @@ impl ResourceState {
     pub fn retain_references(&mut self, keep: impl Fn(&Urn) -> bool) {
         self.parent.take_if(|urn| !keep(urn));
         self.deleted_with.take_if(|urn| !keep(urn));
+        self.view_of.take_if(|urn| !keep(urn));
         self.dependencies.retain(&keep);
         self.replace_with.retain(&keep);
         self.property_dependencies.values_mut().for_each(|urns| urns.retain(&keep));

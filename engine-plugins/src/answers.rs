@@ -11,8 +11,6 @@ use maloko_core::wire::{
     Accepts, Kind, PropertyDependencies, Struct, WireValue, decode_properties, encode_outputs, encode_properties, lower,
 };
 
-use crate::provider::Called;
-
 /// How properties are written for one plugin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Features {
@@ -32,7 +30,7 @@ pub(crate) struct Features {
 
 impl Features {
     /// Properties whole.
-    pub(crate) fn whole(self, properties: &PropertyMap) -> Called<Struct> {
+    pub(crate) fn whole(self, properties: &PropertyMap) -> Result<Struct, ProviderError> {
         self.guard_bytes(properties)?;
         let mut encoded = encode_properties(properties, Accepts { secrets: self.secrets, resources: self.resources });
         if self.resources && properties.values().any(|value| value.any(&|value| matches!(value, Value::Resource(_)))) {
@@ -46,7 +44,7 @@ impl Features {
         self,
         properties: &PropertyMap,
         dependencies: &BTreeMap<String, PropertyDependencies>,
-    ) -> Called<Struct> {
+    ) -> Result<Struct, ProviderError> {
         if !self.outputs {
             return self.whole(properties);
         }
@@ -58,11 +56,11 @@ impl Features {
     }
 
     /// Properties with the hashes of assets alone, as for what is only compared or removed.
-    pub(crate) fn elided(self, properties: &PropertyMap) -> Called<Struct> {
+    pub(crate) fn elided(self, properties: &PropertyMap) -> Result<Struct, ProviderError> {
         if assets::any_in(properties) { self.whole(&assets::elide(properties)) } else { self.whole(properties) }
     }
 
-    fn guard_bytes(self, properties: &PropertyMap) -> Called<()> {
+    fn guard_bytes(self, properties: &PropertyMap) -> Result<(), ProviderError> {
         if self.bytes {
             return Ok(());
         }

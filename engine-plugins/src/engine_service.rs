@@ -11,7 +11,11 @@ use tonic::Status;
 use maloko_core::event::Severity;
 use maloko_core::plugin::{MONITOR_METHODS, PluginClient};
 use maloko_core::wire::provider::LogRequest;
-use maloko_rpc::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
+use maloko_core::wire::views::PublishViewStepsRequest;
+use maloko_core::wire::why_unreadable;
+use maloko_rpc::{Answers, Call, ENGINE, MONITOR, STATUS, Server, ask, not_served};
+
+use crate::views::ViewTokens;
 
 /// The engine, once there is one.
 pub(crate) type EngineCell = Arc<OnceLock<Weak<dyn PluginClient>>>;
@@ -45,16 +49,20 @@ impl Drop for OpenMonitor {
 const ENGINE_METHODS: [&str; 5] =
     ["Log", "GetRootResource", "SetRootResource", "RequirePulumiVersion", "StartDebugging"];
 
+/// The method by which plugins tell of views.
+const PUBLISH: &str = "PublishViewSteps";
+
 /// What plugins call back.
 pub(crate) struct EngineService {
     engine: EngineCell,
     monitor: MonitorGate,
+    views: ViewTokens,
 }
 
 impl EngineService {
     /// Begins to serve it; it ends when the server is dropped.
-    pub(crate) async fn begin(engine: EngineCell, monitor: MonitorGate) -> std::io::Result<Server> {
-        Server::begin(&[ENGINE, MONITOR], Arc::new(Self { engine, monitor })).await
+    pub(crate) async fn begin(engine: EngineCell, monitor: MonitorGate, views: ViewTokens) -> std::io::Result<Server> {
+        Server::begin(&[ENGINE, MONITOR, STATUS], Arc::new(Self { engine, monitor, views })).await
     }
 }
 
@@ -63,8 +71,11 @@ impl Answers for EngineService {
     async fn answer(&self, call: Call) -> Result<Vec<u8>, Status> {
         let Call { service, method, request } = call;
         let method = method.as_str();
-        let is_known =
-            if service == ENGINE { ENGINE_METHODS.contains(&method) } else { MONITOR_METHODS.contains(&method) };
+        let is_known = match service.as_str() {
+            ENGINE => ENGINE_METHODS.contains(&method),
+            STATUS => method == PUBLISH,
+            _ => MONITOR_METHODS.contains(&method),
+        };
         if !is_known {
             return Err(not_served(&format!("/{service}/{method}")));
         }
@@ -73,6 +84,9 @@ impl Answers for EngineService {
         if method == "Log" {
             log(&*engine, &request)?;
             return Ok(Vec::new());
+        }
+        if service == STATUS {
+            return ask(&*engine, method, &self.of_owner(&request)?).await;
         }
         if service == MONITOR && !self.monitor.is_open() {
             let message = format!("the engine answers '{method}' only while the plugin makes a component");
@@ -83,6 +97,18 @@ impl Answers for EngineService {
             return Ok(Vec::new());
         }
         ask(&*engine, method, &request).await
+    }
+}
+
+impl EngineService {
+    /// What a plugin tells of views, with the resource that the token stands for in its place.
+    fn of_owner(&self, request: &[u8]) -> Result<Vec<u8>, Status> {
+        let told = PublishViewStepsRequest::decode(request)
+            .map_err(|error| Status::invalid_argument(why_unreadable(&error)))?;
+        let owner = self.views.owner(&told.token).ok_or_else(|| {
+            Status::not_found("the token is of no call that is under way: tell of views before the call is answered")
+        })?;
+        Ok(PublishViewStepsRequest { token: owner.to_string(), ..told }.encode_to_vec())
     }
 }
 

@@ -6,6 +6,7 @@ use tonic_health::pb::health_check_response::ServingStatus::Serving;
 use tonic_health::pb::health_client::HealthClient;
 
 use super::*;
+use maloko_core::urn::Urn;
 use maloko_rpc::{Client, lock};
 
 /// Notes what it is asked.
@@ -18,19 +19,26 @@ impl PluginClient for Asked {
         lock(&self.0).push(format!("{urn}: {message}"));
     }
 
-    async fn answer(&self, method: &str, _request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
-        lock(&self.0).push(method.to_owned());
+    async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
+        let whose = PublishViewStepsRequest::decode(request).ok().filter(|_| method == PUBLISH);
+        lock(&self.0).push(whose.map_or_else(|| method.to_owned(), |told| format!("{method} of {}", told.token)));
         Ok(Vec::new())
     }
 }
 
 async fn served() -> (Arc<Asked>, Server, MonitorGate, Client) {
+    let (asked, service, gate, client, _) = served_with_views().await;
+    (asked, service, gate, client)
+}
+
+async fn served_with_views() -> (Arc<Asked>, Server, MonitorGate, Client, ViewTokens) {
+    let views = ViewTokens::default();
     let (asked, gate, engine) = (Arc::new(Asked::default()), MonitorGate::default(), EngineCell::default());
     let weak: Weak<dyn PluginClient> = Arc::<Asked>::downgrade(&asked);
     assert!(engine.set(weak).is_ok());
-    let Ok(service) = EngineService::begin(engine, gate.clone()).await else { panic!("no port") };
+    let Ok(service) = EngineService::begin(engine, gate.clone(), views.clone()).await else { panic!("no port") };
     let Ok(client) = Client::connect_to(service.address()).await else { panic!("no answer") };
-    (asked, service, gate, client)
+    (asked, service, gate, client, views)
 }
 
 #[tokio::test]
@@ -55,6 +63,23 @@ async fn a_component_does_not_end_the_run_of_its_program() {
     assert!(client.call_of::<(), ()>("ResourceMonitor", "SignalAndWaitForShutdown", &()).await.is_ok());
     assert!(client.call_of::<(), ()>("Engine", "SetRootResource", &()).await.is_ok());
     assert_eq!(*lock(&asked.0), [""; 0]);
+}
+
+#[tokio::test]
+async fn views_are_told_of_in_the_middle_of_a_call_alone() {
+    let (asked, _service, _gate, client, views) = served_with_views().await;
+    let publish = |token: &str| {
+        let told = PublishViewStepsRequest { token: token.to_owned(), steps: Vec::new() };
+        let client = &client;
+        async move { client.call_of::<_, ()>("ResourceStatus", PUBLISH, &told).await.map_err(|status| status.code()) }
+    };
+    let open = views.open(&Urn::unchecked("urn:pulumi:dev::proj::t::n"));
+    assert_eq!(publish("guessed").await, Err(tonic::Code::NotFound));
+    assert_eq!(publish(&open.token).await, Ok(()));
+    let token = open.token.clone();
+    drop(open);
+    assert_eq!(publish(&token).await, Err(tonic::Code::NotFound));
+    assert_eq!(*lock(&asked.0), ["PublishViewSteps of urn:pulumi:dev::proj::t::n"]);
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ use crate::programs::{caller, dynamic_server};
 use crate::provider::RunningPlugin;
 use crate::settings::{PluginSettings, TERRAFORM_CACHE};
 use crate::terraform;
+use crate::views::ViewTokens;
 
 /// See the module's text. Nothing is begun, not even a thread, before the first plugin is started: a run may fork before.
 pub struct Plugins {
@@ -57,6 +58,7 @@ struct Shared {
     warned: Mutex<BTreeSet<String>>,
     service: OnceCell<Server>,
     monitor: MonitorGate,
+    views: ViewTokens,
     functions: PluginFunctions,
     orphans: OnceLock<Arc<Mutex<OrphanWatch>>>,
     acquisition: Acquisition,
@@ -75,6 +77,7 @@ impl Plugins {
             warned: Mutex::default(),
             service: OnceCell::new(),
             monitor: MonitorGate::default(),
+            views: ViewTokens::default(),
             functions: PluginFunctions::default(),
             orphans: OnceLock::new(),
             acquisition: Acquisition::default(),
@@ -151,8 +154,8 @@ impl Shared {
     }
 
     async fn service(&self) -> Result<&Server, ProviderError> {
-        let (engine, monitor) = (Arc::clone(&self.engine), self.monitor.clone());
-        let service = self.service.get_or_try_init(|| EngineService::begin(engine, monitor)).await;
+        let (engine, monitor, views) = (Arc::clone(&self.engine), self.monitor.clone(), self.views.clone());
+        let service = self.service.get_or_try_init(|| EngineService::begin(engine, monitor, views)).await;
         service.map_err(|error| no_provider(format!("no port can be had for plugins: {error}")))
     }
 
@@ -210,7 +213,7 @@ impl Shared {
             }
         };
         self.provide(package, &[]).await?;
-        let plugin = RunningPlugin::greet(client, process, service.address(), package).await;
+        let plugin = RunningPlugin::greet(client, process, service.address(), self.views.clone(), package).await;
         let plugin = plugin.map_err(|error| self.with_help(package, error))?;
         self.look_at_version(package, &plugin.version);
         let number = self.next.fetch_add(1, Ordering::Relaxed);

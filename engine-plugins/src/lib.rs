@@ -25,6 +25,7 @@ mod resource_calls;
 mod secrecy;
 mod settings;
 pub mod terraform;
+mod views;
 
 pub use host::{FoundSchema, Plugins};
 pub use install::{

@@ -20,6 +20,7 @@ use maloko_rpc::child::Child;
 use crate::answers::{Features, compact_json, properties_in};
 use crate::failures::{no_provider, provider_error};
 use crate::secrecy::mark_like;
+use crate::views::{OpenToken, ViewTokens};
 
 /// How long a plugin may take to answer `Cancel`.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
@@ -34,6 +35,9 @@ pub(crate) struct RunningPlugin {
     /// `None` for one that somebody else started.
     process: Option<Child>,
     features: Mutex<Features>,
+    /// Where it tells of views.
+    status_address: String,
+    views: ViewTokens,
     has_handshake: bool,
     /// The package that it serves.
     pub(crate) package: String,
@@ -50,6 +54,7 @@ impl RunningPlugin {
         client: Client,
         process: Option<Child>,
         engine_address: &str,
+        views: ViewTokens,
         package: &PackageRequest,
     ) -> Called<Self> {
         let folder = process.as_ref().map(|process| process.program.clone());
@@ -59,6 +64,8 @@ impl RunningPlugin {
             client,
             process,
             features: Mutex::new(BEFORE_CONFIGURE),
+            status_address: engine_address.to_owned(),
+            views,
             has_handshake: false,
             package: package.name.clone(),
             version: String::new(),
@@ -154,6 +161,11 @@ impl RunningPlugin {
 
     pub(crate) fn features(&self) -> Features {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where it tells of the views of a resource, and what names the call there.
+    pub(crate) fn status_of(&self, owner: &Urn) -> (String, OpenToken) {
+        (self.status_address.clone(), self.views.open(owner))
     }
 
     fn set_features(&self, features: Features) {

@@ -1,7 +1,5 @@
 //! The calls of a plugin for a resource: what goes to it, and what of its answer is kept.
 
-use std::sync::Arc;
-
 use maloko_core::PropertyMap;
 use maloko_core::assets;
 use maloko_core::autonaming::{NameProposal, ProposalMode};
@@ -14,6 +12,7 @@ use maloko_core::wire::provider as wire;
 use crate::answers::properties_in;
 use crate::provider::{Called, RunningPlugin, bad_return, diff_answer, failures};
 use crate::secrecy::mark_like;
+use crate::views::shown;
 
 /// The resource that a call is for, as messages name it.
 struct Named {
@@ -40,7 +39,7 @@ impl RunningPlugin {
             Method::Create { inputs, timeout, .. } => self.create(named, inputs, timeout, beside.preview).await,
             Method::Update { id, olds, news, timeout } => self.update(named, id, &olds, news, timeout, beside).await,
             Method::Read { id, props, timeout } => self.read(named, id, &props, timeout, beside).await,
-            Method::Delete { id, props, timeout } => self.delete(named, id, &props, timeout, beside.old_inputs).await,
+            Method::Delete { id, props, timeout } => self.delete(named, id, &props, timeout, beside).await,
             Method::Find { .. } => {
                 Ok(Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false })
             }
@@ -102,7 +101,18 @@ impl RunningPlugin {
             return Ok(Answer::created("", inputs));
         }
         let properties = Some(features.whole(&inputs)?);
-        let asked = wire::CreateRequest { urn, properties, timeout, preview, name, r#type };
+        let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
+        let resource_status_token = open.token.clone();
+        let asked = wire::CreateRequest {
+            urn,
+            properties,
+            timeout,
+            preview,
+            name,
+            r#type,
+            resource_status_address,
+            resource_status_token,
+        };
         let answer: wire::CreateResponse = self.rpc("Create", &asked, !preview).await?;
         let mut outputs = outputs("create", &answer.id, answer.properties, preview)?;
         self.mark(&inputs, &mut outputs);
@@ -122,6 +132,7 @@ impl RunningPlugin {
         if preview && !features.preview {
             return Ok(Answer::Updated { outputs: news, read_first: false });
         }
+        let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
         let asked = wire::UpdateRequest {
             id,
             urn,
@@ -133,6 +144,9 @@ impl RunningPlugin {
             old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
             name,
             r#type,
+            resource_status_address,
+            resource_status_token: open.token.clone(),
+            old_views: shown(&beside.old_views, features)?,
         };
         let answer: wire::UpdateResponse = self.rpc("Update", &asked, !preview).await?;
         let mut outputs = outputs("update", "", answer.properties, preview)?;
@@ -150,6 +164,7 @@ impl RunningPlugin {
         beside: PluginArguments,
     ) -> Called<Answer> {
         let features = self.features();
+        let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
         let asked = wire::ReadRequest {
             id,
             urn,
@@ -159,6 +174,9 @@ impl RunningPlugin {
             name,
             r#type,
             timeout,
+            resource_status_address,
+            resource_status_token: open.token.clone(),
+            old_views: shown(&beside.old_views, features)?,
         };
         // It was shown assets by their hashes alone, and may well return them.
         let known = [props, beside.old_inputs.as_deref().unwrap_or(props)];
@@ -193,17 +211,21 @@ impl RunningPlugin {
         id: String,
         props: &PropertyMap,
         timeout: f64,
-        old_inputs: Option<Arc<PropertyMap>>,
+        beside: PluginArguments,
     ) -> Called<Answer> {
         let features = self.features();
+        let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
         let asked = wire::DeleteRequest {
             id,
             urn,
             properties: Some(features.elided(props)?),
             timeout,
-            old_inputs: old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
+            old_inputs: beside.old_inputs.map(|inputs| features.elided(&inputs)).transpose()?,
             name,
             r#type,
+            resource_status_address,
+            resource_status_token: open.token.clone(),
+            old_views: shown(&beside.old_views, features)?,
         };
         self.rpc::<_, ()>("Delete", &asked, true).await?;
         Ok(Answer::Deleted)

@@ -20,7 +20,7 @@ pub use event_stream::EventStream;
 pub use no_proxy::{PROXY_VARIABLES, without_proxy};
 pub use orphans::OrphanWatch;
 pub use program_door::{LOADER, ProgramDoor, schema_request};
-pub use server::{Answers, Call, ENGINE, MONITOR, Server, ask, not_served};
+pub use server::{Answers, Call, ENGINE, MONITOR, STATUS, Server, ask, not_served};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

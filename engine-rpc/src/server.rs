@@ -27,6 +27,8 @@ use crate::node_aliases::{in_todays_form, is_from_node};
 pub const ENGINE: &str = "pulumirpc.Engine";
 /// The resource monitor.
 pub const MONITOR: &str = "pulumirpc.ResourceMonitor";
+/// What plugins tell of views.
+pub const STATUS: &str = "pulumirpc.ResourceStatus";
 /// Plugins of the Go SDK ask it every five minutes, and end when the answer is a failure.
 const HEALTH: &str = "grpc.health.v1.Health";
 

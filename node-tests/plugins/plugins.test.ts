@@ -170,6 +170,23 @@ test("bytes of a plugin are kept and handed back and the program is told of them
     expect(its.objects()).toEqual([]);
 });
 
+test("views of a resource are shown kept and deleted with it", () => {
+    const its = new Plugged();
+    const views = (): Record<string, number> => {
+        const { deployment } = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
+        const parts = (deployment.resources ?? []).filter((it: { type: string }) => it.type === "probe:index:Part");
+        return Object.fromEntries(
+            parts.map((it: { urn: string; inputs: { value: number } }) => [it.urn.split("::").at(-1), it.inputs.value]),
+        );
+    };
+    expect(its.ok(UP, { parts: { a: 1, b: 2 } })).toContain("+ 5 created");
+    expect(views()).toEqual({ a: 1, b: 2 });
+    its.ok(UP, { parts: { b: 3, c: 4 } });
+    expect(views()).toEqual({ b: 3, c: 4 });
+    expect(its.ok(DESTROY)).toContain("- 5 deleted");
+    expect(views()).toEqual({});
+});
+
 nightly("no plugin is left after a run", async () => {
     const its = new Plugged();
     its.ok(UP);

@@ -367,6 +367,65 @@ def test_bytes_of_a_plugin_are_kept_and_handed_back_and_the_program_is_told_of_t
     assert "features" not in json.loads(project.run("stack", "export").stdout)
 
 
+def parts_of(project: Project) -> dict[str, object]:
+    """The views in the state, by name."""
+    states = json.loads(project.run("stack", "export").stdout)["deployment"].get("resources", [])
+    views = [state for state in states if state["type"] == "probe:index:Part"]
+    assert all(view["parent"] == view["viewOf"] and view["viewOf"].endswith(":Thing::thing") for view in views)
+    return {view["urn"].rsplit("::", 1)[-1]: view["inputs"]["value"] for view in views}
+
+
+def test_views_of_a_resource_are_shown_kept_and_deleted_with_it(plugged: Plugged) -> None:
+    project = plugged.project
+    first = inputs(parts={"a": 1, "b": 2})
+    assert project.run("preview", INPUTS=first).stdout.count(" Part ") == 2
+    assert "+ 5 created" in project.run(*UP, INPUTS=first).stdout
+    assert parts_of(project) == {"a": 1, "b": 2}
+    exported = json.loads(project.run("stack", "export").stdout)
+    assert "views" in exported["features"]
+    assert "5 unchanged" in project.run(*UP, INPUTS=first).stdout
+    assert parts_of(project) == {"a": 1, "b": 2}
+
+    said = project.run(*UP, INPUTS=inputs(parts={"b": 3, "c": 4})).stdout
+    assert "+ 1 created" in said
+    assert "- 1 deleted" in said
+    assert parts_of(project) == {"b": 3, "c": 4}
+
+    # As the world is: the plugin tells of it when it is asked for its owner.
+    (made,) = plugged.world.iterdir()
+    made.write_text(made.read_text().replace('"c": 4', '"c": 5'))
+    project.run("refresh", "--yes", "--skip-preview")
+    assert parts_of(project) == {"b": 3, "c": 5}
+
+    assert project.run("destroy", "--preview-only").stdout.count(" Part ") == 2
+    assert "- 5 deleted" in project.run(*DESTROY).stdout
+    assert parts_of(project) == {}
+
+
+# In Python alone: the same Rust code, asked once; in Node another test shows that it is there
+def test_views_of_which_a_plugin_says_nothing_go_with_their_resource(plugged: Plugged) -> None:
+    project = plugged.project
+    project.run(*UP, INPUTS=inputs(parts={"a": 1}, quietParts=True))
+    project.run(*DESTROY)
+    assert parts_of(project) == {}
+
+
+# In Python alone: the same Rust code, asked once; in Node another test shows that it is there
+def test_a_replacement_leaves_the_views_of_the_new_object(plugged: Plugged) -> None:
+    project = plugged.project
+    project.run(*UP, INPUTS=inputs(parts={"a": 1, "b": 2}))
+    project.run(*UP, INPUTS=inputs(parts={"a": 3}, size=2))
+    assert parts_of(project) == {"a": 3}
+
+
+# In Python alone: the same Rust code, asked once; in Node another test shows that it is there
+def test_a_view_that_failed_fails_the_run_and_its_resource_is_kept(plugged: Plugged) -> None:
+    said = plugged.project.failing(*UP, INPUTS=inputs(parts={"a": 1, "b": 2}, brokenPart="b"))
+    assert "the part is broken" in said
+    assert parts_of(plugged.project) == {"a": 1}
+    assert "thing" in plugged.resources()
+
+
 def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: Plugged) -> None:
     wanted = inputs(echo=True, file="what is in the file")
     plugged.project.run(*UP, INPUTS=wanted)

@@ -14,6 +14,22 @@ if "pulumi" not in sys.modules:
         package.__path__ = [str(path)]
         sys.modules[name] = package
 
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import (
+    engine_pb2,
+    engine_pb2_grpc,
+    plugin_pb2,
+    provider_pb2,
+    provider_pb2_grpc,
+    resource_status_pb2,
+    resource_status_pb2_grpc,
+)
 
-__all__ = ["engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc"]
+__all__ = [
+    "engine_pb2",
+    "engine_pb2_grpc",
+    "plugin_pb2",
+    "provider_pb2",
+    "provider_pb2_grpc",
+    "resource_status_pb2",
+    "resource_status_pb2_grpc",
+]

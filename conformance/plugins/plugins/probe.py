@@ -20,8 +20,9 @@ from pathlib import Path
 import grpc
 from google.protobuf import any_pb2, empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
-from messages import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc
+from messages import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc, resource_status_pb2_grpc
 from messages import provider_pb2 as p
+from messages import resource_status_pb2 as s
 
 SIG = "4dabf18193072939515e22adb298388d"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
@@ -99,6 +100,33 @@ class EngineWatch:
         with self.answered:
             enough = self.answers + more
             self.answered.wait_for(lambda: self.answers >= enough)
+
+
+def part(name, value):
+    return s.ViewStepState(type="probe:index:Part", name=name, inputs=packed({"value": value}), outputs=packed({}))
+
+
+def tell_of_parts(request, wanted, *, fail=None):
+    """Tells of the views of an object, by what the engine says of those that there were: the input `parts` by name."""
+    if not request.resource_status_address:
+        return
+    had = {view.name: bare(plain(view.inputs))["value"] for view in getattr(request, "old_views", [])}
+    steps = []
+    for name in sorted({*had, *wanted}):
+        step = s.ViewStep(type="probe:index:Part", name=name)
+        verb = "CREATE" if name not in had else "DELETE" if name not in wanted else "UPDATE"
+        step.op = s.ViewStep.Op.Value("SAME" if had.get(name) == wanted.get(name) else verb)
+        if name in had:
+            step.old.CopyFrom(part(name, had[name]))
+        if name in wanted:
+            step.new.CopyFrom(part(name, wanted[name]))
+        if name == fail:
+            step.error = "the part is broken"
+        steps.append(step)
+    if steps:
+        told = s.PublishViewStepsRequest(token=request.resource_status_token, steps=steps)
+        channel = grpc.insecure_channel(request.resource_status_address)
+        resource_status_pb2_grpc.ResourceStatusStub(channel).PublishViewSteps(told)
 
 
 class Probe(provider_pb2_grpc.ResourceProviderServicer):
@@ -296,6 +324,7 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
     def Create(self, request, context):
         inputs = plain(request.properties)
         values = bare(inputs)
+        tell_of_parts(request, values.get("parts", {}), fail=values.get("brokenPart"))
         if request.preview:
             return p.CreateResponse(id="", properties=packed(self.outputs(inputs, "", True)))
         name = request.urn.rsplit("::", 1)[-1]
@@ -318,6 +347,7 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         if not WORLD or not self.path(request.id).exists():
             return p.ReadResponse()
         real = json.loads(self.path(request.id).read_text())
+        tell_of_parts(request, real.get("parts", {}))
         if real.get("echo"):
             return p.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
         if "unhealthy" in real:
@@ -331,9 +361,10 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
 
     def Update(self, request, context):
         news = plain(request.news)
+        values = bare(news)
+        tell_of_parts(request, values.get("parts", {}), fail=values.get("brokenPart"))
         if request.preview:
             return p.UpdateResponse(properties=packed(self.outputs(news, request.id, True)))
-        values = bare(news)
         if values.get("fail") == "initUpdate":
             self.store(request.id, news)
             self.failed_init(context, request.id, self.outputs(news, request.id))
@@ -345,6 +376,8 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
 
     def Delete(self, request, context):
         self.act("delete", request.urn, bare(plain(request.old_inputs)), context)
+        if not bare(plain(request.old_inputs)).get("quietParts"):
+            tell_of_parts(request, {})
         held = plain(request.properties).get("bytes")
         if held and self.engine:
             text = f"delete got {base64.b64decode(held['value'])!r}"

@@ -24,6 +24,7 @@ use crate::driver::reports::progress::Counts;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::views::Views;
 use crate::driver::watched_waits::WatchedWaits;
 
 /// What is handed to a run when it begins.
@@ -60,6 +61,7 @@ pub(crate) struct Doors {
     pub(crate) functions: Arc<Functions>,
     pub(crate) unresolved: Arc<UnresolvedCreates>,
     pub(crate) policies: Arc<Policies>,
+    pub(crate) views: Arc<Views>,
 }
 
 impl Doors {
@@ -83,6 +85,7 @@ impl Doors {
         let functions = Arc::new(Functions::new(&operation, &exchange, &callbacks, &reports, &planning, &flow_states));
         let unresolved = Arc::new(UnresolvedCreates::new(&operation, &base, &exchange, &notices, &reports, &journal));
         let components = Arc::<Components>::default();
+        let views = Arc::new(Views::new(&operation, &base, &reports, &journal, &planning));
         let policies = Policies::new(&operation, &exchange, &stop, &reports, &journal, &planning, &components);
         Self {
             operation,
@@ -105,6 +108,7 @@ impl Doors {
             functions,
             unresolved,
             policies: Arc::new(policies),
+            views,
         }
     }
 }

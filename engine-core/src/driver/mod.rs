@@ -36,6 +36,7 @@ mod selection;
 mod steps;
 mod stop;
 mod unresolved;
+mod views;
 mod watched_waits;
 
 #[cfg(test)]

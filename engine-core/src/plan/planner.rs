@@ -243,8 +243,19 @@ impl Planner {
                 resource.delete || resource.pending_replacement || !self.handled.contains(number)
             })
             .filter(|(_, resource)| resource.delete || !needed.contains(&resource.urn))
+            .filter(|(_, resource)| !resource.view_of.as_ref().is_some_and(|owner| self.is_known(owner)))
             .collect();
         self.targets.deletable(leftovers, &self.base)
+    }
+
+    /// Goes on with a resource as it is, without a registration of its own.
+    pub fn pass_over(&mut self, number: ResourceNumber) {
+        self.handled.insert(number);
+    }
+
+    /// Is there a resource of that URN, or one that this run gave another one? Its views go with it, and not by themselves.
+    fn is_known(&self, urn: &Urn) -> bool {
+        self.seen.contains_key(urn) || self.claimed.contains_key(urn) || self.by_urn.contains_key(urn)
     }
 
     /// What a carried resource refers to is carried along with it, and so is what that refers to, as far as the program

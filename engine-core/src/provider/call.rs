@@ -109,6 +109,23 @@ pub struct PluginArguments {
     pub seed: Vec<u8>,
     /// `Check`: the name that the configuration of the stack proposes.
     pub autonaming: Option<NameProposal>,
+    /// The views of the resource, for the methods that may change them.
+    pub old_views: Vec<OldView>,
+}
+
+/// A view as a plugin is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OldView {
+    /// Its type.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Type and name of the view that it is below; `None` where that is its resource.
+    pub parent: Option<(String, String)>,
+    /// Its inputs.
+    pub inputs: Arc<PropertyMap>,
+    /// Its outputs.
+    pub outputs: Arc<PropertyMap>,
 }
 
 /// A provider method with its arguments.

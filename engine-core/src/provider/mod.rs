@@ -6,7 +6,7 @@ mod host;
 mod reference;
 
 pub use call::{
-    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, PluginArguments, ProviderCall,
+    Answer, CallLimits, Capabilities, CheckFailure, DiffAnswer, Method, OldView, PluginArguments, ProviderCall,
     ProviderDescription, TraceContext,
 };
 pub use error::{HostError, ProviderError, ProviderErrorKind, Transience};

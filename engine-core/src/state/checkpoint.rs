@@ -249,7 +249,7 @@ fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     if has(&|resource| resource.taint) {
         found.push("taint");
     }
-    if has(&|resource| member(resource, "viewOf")) {
+    if has(&|resource| resource.view_of.is_some()) {
         found.push("views");
     }
     found

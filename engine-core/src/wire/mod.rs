@@ -24,6 +24,10 @@ pub mod analyzer {
 pub mod provider {
     pub use super::generated::provider::*;
 }
+/// The messages of views of resources.
+pub mod views {
+    pub use super::generated::views::*;
+}
 /// The messages of language hosts, and of the schema loader.
 pub mod language {
     pub use super::generated::language::*;

@@ -173,6 +173,9 @@ impl Serialize for FullResource<'_> {
         entry_if(&mut object, "modified", &resource.modified, !resource.modified.is_empty())?;
         entry_if(&mut object, "sourcePosition", &resource.source_position, !resource.source_position.is_empty())?;
         list_if(&mut object, "ignoreChanges", &resource.ignore_changes)?;
+        if let Some(owner) = &resource.view_of {
+            object.serialize_entry("viewOf", owner)?;
+        }
         list_if(&mut object, "hideDiff", &resource.hide_diff)?;
         list_if(&mut object, "replaceOnChanges", &resource.replace_on_changes)?;
         object.end()

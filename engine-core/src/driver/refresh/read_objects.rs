@@ -29,6 +29,7 @@ use crate::driver::selection::Selection;
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::{has_object, plugin_arguments};
 use crate::driver::stop::Stop;
+use crate::driver::views::{CalledFor, Views};
 
 /// Resources with the numbers that they have in the ledger.
 pub(crate) type NumberedResources = Vec<(ResourceNumber, Arc<ResourceState>)>;
@@ -46,6 +47,7 @@ pub(crate) struct Refresh {
     planning: Arc<Planning>,
     selection: Arc<Selection>,
     journal: Arc<Journal>,
+    views: Arc<Views>,
     /// Provider classes already reported to have no `read`.
     told_no_read: AtomicRefCell<BTreeSet<String>>,
 }
@@ -64,6 +66,7 @@ impl Refresh {
             planning: Arc::clone(&doors.planning),
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
+            views: Arc::clone(&doors.views),
             told_no_read: AtomicRefCell::default(),
         }
     }
@@ -77,7 +80,9 @@ impl Refresh {
     pub(crate) fn resources_to_refresh(&self) -> NumberedResources {
         let mut planner = self.planning.planner();
         let resources: NumberedResources = (0..).zip(planner.base().iter().cloned()).collect();
-        resources.into_iter().filter(|(_, resource)| planner.selects(resource)).collect()
+        // Views are as the plugin of their owner says.
+        let own = resources.into_iter().filter(|(_, resource)| resource.view_of.is_none());
+        own.filter(|(_, resource)| planner.selects(resource)).collect()
     }
 
     /// Reads these objects side by side.
@@ -152,6 +157,11 @@ impl Refresh {
         resource: Option<Arc<ResourceState>>,
         changes: Vec<crate::state::Change>,
     ) {
+        let mut changes = changes;
+        changes.extend(self.views.settle(&step.urn, CalledFor::Refresh));
+        if let (None, Some((_, old))) = (&resource, &step.old) {
+            changes.extend(self.views.remove_with(old));
+        }
         if !changes.is_empty() && !self.operation.dry_run {
             self.journal.append_unawaited(changes);
         }
@@ -166,6 +176,7 @@ impl Refresh {
         metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
         self.reports.tell(Event::StepDone(metadata));
+        self.views.tell(&step.urn);
     }
 
     /// The resource's state as the object is now; `None` when it is gone.
@@ -178,7 +189,8 @@ impl Refresh {
             timeout: resource.custom_timeouts.read,
         };
         let _permit = self.call_permits.call_permit(&resource.urn, &resolved).await?;
-        let for_plugin = plugin_arguments(&resolved, resource, resource, self.operation.dry_run).map(Box::new);
+        let for_plugin = plugin_arguments(&resolved, resource, resource, self.operation.dry_run)
+            .map(|told| Box::new(self.views.shown_to(resource, told)));
         let (id, outputs, inputs, read_first) = match self
             .providers
             .call_with(&resolved, &resource.urn, method, for_plugin)

@@ -35,6 +35,7 @@ use crate::driver::reports::Reports;
 use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::steps::{Outcomes, Steps};
 use crate::driver::stop::{Failure, Stop};
+use crate::driver::views::{CalledFor, Views};
 
 /// Looks up objects that the program only reads.
 pub(crate) struct ReadRequests {
@@ -51,6 +52,7 @@ pub(crate) struct ReadRequests {
     registration: Arc<RegistrationFlow>,
     planning: Arc<Planning>,
     journal: Arc<Journal>,
+    views: Arc<Views>,
 }
 
 impl ReadRequests {
@@ -75,6 +77,7 @@ impl ReadRequests {
             registration: Arc::clone(registration),
             planning: Arc::clone(&doors.planning),
             journal: Arc::clone(&doors.journal),
+            views: Arc::clone(&doors.views),
         }
     }
 
@@ -276,6 +279,7 @@ impl ReadRequests {
             }
             old => changes.push(self.journal.put(Arc::clone(&resource), old.map(|(number, _)| number))),
         }
+        changes.extend(self.views.settle(&step.urn, CalledFor::Step));
         if differs && !first {
             self.reports.count(step.op, &step.urn);
         }
@@ -283,6 +287,7 @@ impl ReadRequests {
             self.journal.append_unawaited(changes);
         }
         self.reports.tell(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
+        self.views.tell(&step.urn);
         resource
     }
 }

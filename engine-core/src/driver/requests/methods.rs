@@ -31,6 +31,7 @@ use crate::driver::reports::Reports;
 use crate::driver::requests::depth::too_deep;
 use crate::driver::requests::{FunctionCalls, ResourceRequests};
 use crate::driver::stop::Stop;
+use crate::driver::views::Views;
 
 /// Features of the monitor, by id and by number of the public enumeration.
 const FEATURES: [(&str, i32); 19] = [
@@ -69,6 +70,7 @@ pub(crate) struct Requests {
     function_calls: Arc<FunctionCalls>,
     finish: Arc<Finish>,
     components: Arc<Components>,
+    views: Arc<Views>,
 }
 
 impl Requests {
@@ -93,6 +95,7 @@ impl Requests {
             function_calls: Arc::clone(function_calls),
             finish: Arc::clone(finish),
             components: Arc::clone(&doors.components),
+            views: Arc::clone(&doors.views),
         }
     }
 
@@ -152,6 +155,7 @@ impl Requests {
                 Box::pin(self.finish.wind_up()).await;
                 Ok(Vec::new())
             }
+            "PublishViewSteps" => self.views.publish(decode(method, request)?).map(|()| Vec::new()),
             "GetDeploymentInfo" => Ok(self.deployment_info().encode_to_vec()),
             "SupportsFeature" => {
                 let request: SupportsFeatureRequest = decode(method, request)?;

@@ -10,6 +10,7 @@ use crate::state::Change;
 
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::{finished, stamp};
+use crate::driver::views::called_for;
 
 impl Outcomes {
     /// Writes down an object that was taken over: nothing happens to the object itself.
@@ -33,6 +34,7 @@ impl Outcomes {
             }
             old => vec![self.journal.put(Arc::clone(resource), old.as_ref().map(|(number, _)| *number))],
         });
+        changes.extend(self.views.settle(&step.urn, called_for(step.op)));
         changes
     }
 }

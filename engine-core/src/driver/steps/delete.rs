@@ -15,6 +15,7 @@ use crate::driver::steps::Steps;
 use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::steps::write_ahead::JournalledCall;
+use crate::driver::views::CalledFor;
 
 impl Steps {
     /// Takes one deletion step; `true` when the resource is gone (or marked, where its replacement follows).
@@ -55,6 +56,7 @@ impl Steps {
                     return Ok(false);
                 }
                 self.reports.tell(Event::StepDone(step.metadata(None)));
+                self.views.tell(&step.urn);
                 if let Some((_, after)) = hooks {
                     // It is gone all the same; the run knows of the failure.
                     let _ =
@@ -70,7 +72,10 @@ impl Steps {
                 Ok(false)
             }
             Err(error) => {
+                self.views
+                    .settle_alone(&step.urn, if resource.delete { CalledFor::OldObject } else { CalledFor::Step });
                 self.reports.failed(&step, &error);
+                self.views.tell(&step.urn);
                 Ok(false)
             }
         }
@@ -102,7 +107,8 @@ impl Steps {
             props: resolved.shown(&resource.outputs_or_empty()),
             timeout: resource.custom_timeouts.delete,
         };
-        let for_plugin = plugin_arguments(&resolved, resource, resource, false);
+        let for_plugin =
+            plugin_arguments(&resolved, resource, resource, false).map(|told| self.views.shown_to(resource, told));
         let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved: &resolved,

@@ -22,6 +22,7 @@ use crate::driver::steps::late_calls::LateOutcome;
 use crate::driver::steps::outcomes::CallOutcome;
 use crate::driver::steps::resource_states::{finished, plugin_arguments, stamp};
 use crate::driver::steps::write_ahead::JournalledCall;
+use crate::driver::views::called_for;
 
 /// What a step led to.
 struct StepOutcome {
@@ -56,7 +57,9 @@ impl Steps {
         };
         let outcome = match outcome {
             Ok(StepOutcome { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
+                let urn = step.urn.clone();
                 self.reports.done_when_written(step, Arc::clone(&resource), written);
+                self.views.tell(&urn);
                 return Ok(Some(resource));
             }
             Ok(StepOutcome { resource, written: Some(written) }) => {
@@ -69,11 +72,13 @@ impl Steps {
         match outcome {
             Ok(resource) => {
                 self.done(&step, resource.clone());
+                self.views.tell(&step.urn);
                 self.after(&step, resource.as_deref()).await?;
                 Ok(resource)
             }
             Err(error) => {
                 self.reports.failed(&step, &error);
+                self.views.tell(&step.urn);
                 if self.operation.continue_on_error { Ok(None) } else { Err(RpcError::unavailable()) }
             }
         }
@@ -137,6 +142,7 @@ impl Steps {
             mark_outputs(Arc::make_mut(&mut resource));
         }
         let old = step.old.as_ref();
+        self.views.keep(&resource, old.map_or(&resource.urn, |(_, old)| &old.urn));
         let in_place_of = old.map(|(number, _)| *number);
         // Its new URN must survive a crash, for what comes after it refers to it. So must what it refers to from now on:
         // what it no longer needs may be deleted by this very run, and a resource that refers to nothing is not sound.
@@ -189,6 +195,8 @@ impl Steps {
             }
             old => self.journal.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),
         }
+        // Nothing of a preview is journalled.
+        self.views.settle_alone(&step.urn, called_for(step.op));
         Ok(resource)
     }
 
@@ -210,7 +218,12 @@ impl Steps {
             },
             None => Method::Create { inputs, key: String::new(), timeout: resource.custom_timeouts.create },
         };
-        let for_plugin = plugin_arguments(resolved, old.unwrap_or(resource), resource, true).map(Box::new);
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(resource), resource, true)
+            .map(|told| match old {
+                Some(old) => self.views.shown_to(old, told),
+                None => told,
+            })
+            .map(Box::new);
         let _permit = self.call_permits.call_permit(&resource.urn, resolved).await?;
         self.flow_states.step_at(&resource.urn, StepState::Calling);
         match self.providers.call_with(resolved, &resource.urn, method, for_plugin).await? {
@@ -279,7 +292,10 @@ impl Steps {
         let kind = if updating { PendingKind::Updating } else { PendingKind::Creating };
         let resource: Arc<ResourceState> = resource.into();
         let old = step.old.as_ref().filter(|_| updating).map(|(_, old)| &**old);
-        let for_plugin = plugin_arguments(resolved, old.unwrap_or(&resource), &resource, false);
+        let for_plugin = plugin_arguments(resolved, old.unwrap_or(&resource), &resource, false).map(|told| match old {
+            Some(old) => self.views.shown_to(old, told),
+            None => told,
+        });
         let call = JournalledCall {
             for_plugin: for_plugin.as_ref(),
             resolved,

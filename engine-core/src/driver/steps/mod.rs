@@ -31,6 +31,7 @@ use crate::driver::reports::Reports;
 use crate::driver::selection::Selection;
 use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
+use crate::driver::views::Views;
 use call_pace::WriteAheadPace;
 use late_calls::LateCalls;
 
@@ -41,6 +42,7 @@ pub(crate) struct Outcomes {
     reports: Arc<Reports>,
     unresolved: Arc<UnresolvedCreates>,
     journal: Arc<Journal>,
+    views: Arc<Views>,
 }
 
 impl Outcomes {
@@ -51,6 +53,7 @@ impl Outcomes {
             reports: Arc::clone(&doors.reports),
             unresolved: Arc::clone(&doors.unresolved),
             journal: Arc::clone(&doors.journal),
+            views: Arc::clone(&doors.views),
         }
     }
 }
@@ -107,6 +110,7 @@ pub(crate) struct Steps {
     journal: Arc<Journal>,
     components: Arc<Components>,
     flow_states: Arc<FlowStates>,
+    views: Arc<Views>,
 }
 
 impl Steps {
@@ -127,6 +131,7 @@ impl Steps {
             journal: Arc::clone(&doors.journal),
             components: Arc::clone(&doors.components),
             flow_states: Arc::clone(&doors.flow_states),
+            views: Arc::clone(&doors.views),
         }
     }
 }

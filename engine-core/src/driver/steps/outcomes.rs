@@ -15,6 +15,7 @@ use crate::value::{PropertyMap, Value};
 use crate::driver::exchange::Written;
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
+use crate::driver::views::{CalledFor, called_for};
 
 /// The outcome of a create or update.
 pub(crate) struct CallOutcome {
@@ -41,14 +42,19 @@ impl Outcomes {
                 Err(error) => return Err(self.leave_open(step, error).await),
             },
             Err(error) => {
-                let (outputs, error) = self.partly_done(step, &mut resource, error, operation).await?;
+                let partly = self.partly_done(step, &mut resource, error, operation).await;
+                if partly.is_err() {
+                    self.views.settle_alone(&step.urn, CalledFor::Step);
+                }
+                let (outputs, error) = partly?;
                 (outputs, Some(error))
             }
         };
         self.reports.learn_secrets_of(&outputs);
         finish_resource(step, &mut resource, outputs, error.is_some(), self.exchange.now());
         let resource = Arc::new(resource);
-        let changes = self.book_outcome(step, &resource, operation);
+        let mut changes = self.book_outcome(step, &resource, operation);
+        changes.extend(self.views.settle(&step.urn, called_for(step.op)));
         fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !resource.hooks.is_empty();
@@ -148,6 +154,9 @@ impl Outcomes {
     ) -> Vec<Change> {
         self.reports.count_noted(step.op, step.note, &step.urn);
         let mut changes = self.journal.end_doubt(resource);
+        let called_for = if resource.delete { CalledFor::OldObject } else { CalledFor::Step };
+        changes.extend(self.views.settle(&step.urn, called_for));
+        changes.extend(self.views.remove_with(resource));
         changes.push(if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };
             self.journal.set(number, Arc::new(marked))

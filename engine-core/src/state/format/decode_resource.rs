@@ -82,6 +82,7 @@ impl<'de> Visitor<'de> for ResourceVisitor {
                     resource.replacement_trigger = map.next_value::<Option<StateValue>>()?.map(|it| it.0);
                 }
                 "refreshBeforeUpdate" => resource.refresh_before_update = map.next_value()?,
+                "viewOf" => resource.view_of = optional_urn(&mut map)?,
                 "resourceHooks" => {
                     let json: serde_json::Value = map.next_value()?;
                     match hooks(&json) {

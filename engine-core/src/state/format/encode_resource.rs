@@ -53,6 +53,7 @@ impl Encoder<'_> {
             self.value(trigger)?;
         }
         self.flag("refreshBeforeUpdate", resource.refresh_before_update);
+        self.optional_urn("viewOf", resource.view_of.as_ref());
         self.hooks(&resource.hooks)?;
         for (key, value) in &resource.unknown_members {
             self.out.push(b',');

@@ -113,6 +113,7 @@ fn same_members(old: &ResourceState, new: &ResourceState) -> bool {
         replace_on_changes,
         replacement_trigger,
         refresh_before_update,
+        view_of,
         hooks,
         unknown_members,
     } = old;
@@ -142,6 +143,7 @@ fn same_members(old: &ResourceState, new: &ResourceState) -> bool {
         && same_list(hide_diff, &new.hide_diff)
         && same_list(replace_on_changes, &new.replace_on_changes)
         && *replacement_trigger == new.replacement_trigger
+        && *view_of == new.view_of
         && *hooks == new.hooks
         && *unknown_members == new.unknown_members
 }

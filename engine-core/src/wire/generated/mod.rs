@@ -5,3 +5,4 @@ pub(super) mod callbacks;
 pub(super) mod language;
 pub(super) mod monitor;
 pub(super) mod provider;
+pub(super) mod views;

@@ -323,6 +323,12 @@ pub struct CreateRequest {
     /// Type of the resource.
     #[prost(string, tag = "6")]
     pub r#type: ::prost::alloc::string::String,
+    /// Where steps of views are told; empty for nowhere.
+    #[prost(string, tag = "7")]
+    pub resource_status_address: ::prost::alloc::string::String,
+    /// Names the call there.
+    #[prost(string, tag = "8")]
+    pub resource_status_token: ::prost::alloc::string::String,
 }
 /// The object that was made.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -361,6 +367,15 @@ pub struct ReadRequest {
     /// Limit in seconds; 0 for none.
     #[prost(double, tag = "10")]
     pub timeout: f64,
+    /// Where steps of views are told; empty for nowhere.
+    #[prost(string, tag = "7")]
+    pub resource_status_address: ::prost::alloc::string::String,
+    /// Names the call there.
+    #[prost(string, tag = "8")]
+    pub resource_status_token: ::prost::alloc::string::String,
+    /// The views of the resource.
+    #[prost(message, repeated, tag = "9")]
+    pub old_views: ::prost::alloc::vec::Vec<View>,
 }
 /// The object as it is.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -411,6 +426,15 @@ pub struct UpdateRequest {
     /// Type of the resource.
     #[prost(string, tag = "10")]
     pub r#type: ::prost::alloc::string::String,
+    /// Where steps of views are told; empty for nowhere.
+    #[prost(string, tag = "11")]
+    pub resource_status_address: ::prost::alloc::string::String,
+    /// Names the call there.
+    #[prost(string, tag = "12")]
+    pub resource_status_token: ::prost::alloc::string::String,
+    /// The views of the resource.
+    #[prost(message, repeated, tag = "13")]
+    pub old_views: ::prost::alloc::vec::Vec<View>,
 }
 /// The object that was changed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -446,6 +470,15 @@ pub struct DeleteRequest {
     /// Type of the resource.
     #[prost(string, tag = "7")]
     pub r#type: ::prost::alloc::string::String,
+    /// Where steps of views are told; empty for nowhere.
+    #[prost(string, tag = "8")]
+    pub resource_status_address: ::prost::alloc::string::String,
+    /// Names the call there.
+    #[prost(string, tag = "9")]
+    pub resource_status_token: ::prost::alloc::string::String,
+    /// The views of the resource.
+    #[prost(message, repeated, tag = "10")]
+    pub old_views: ::prost::alloc::vec::Vec<View>,
 }
 /// Detail of a failed `Create`, `Update` or `Read`: the object is there, and not as it should be.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -746,6 +779,28 @@ pub struct LogRequest {
     /// Is it of use for the moment only?
     #[prost(bool, tag = "5")]
     pub ephemeral: bool,
+}
+/// A part of an object that is shown as a resource of its own.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct View {
+    /// Its type.
+    #[prost(string, tag = "1")]
+    pub r#type: ::prost::alloc::string::String,
+    /// Its name.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Type of the view that it is below; empty for the resource itself.
+    #[prost(string, tag = "3")]
+    pub parent_type: ::prost::alloc::string::String,
+    /// Name of that view.
+    #[prost(string, tag = "4")]
+    pub parent_name: ::prost::alloc::string::String,
+    /// Its inputs.
+    #[prost(message, optional, tag = "5")]
+    pub inputs: ::core::option::Option<crate::wire::nested::Struct>,
+    /// Its outputs.
+    #[prost(message, optional, tag = "6")]
+    pub outputs: ::core::option::Option<crate::wire::nested::Struct>,
 }
 /// What a plugin does with a proposed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
