@@ -79,6 +79,7 @@ impl RunningPlugin {
             supports_refresh_before_update: true,
             invoke_with_preview: true,
             accepts_byte_string: true,
+            sends_old_outputs_to_check: true,
         };
         match plugin.client.call::<_, wire::HandshakeResponse>("Handshake", &greeting).await {
             Ok(answer) => {
@@ -235,6 +236,7 @@ impl RunningPlugin {
             r#type: urn.own_type().to_owned(),
             urn: urn.to_string(),
             autonaming: None,
+            old_outputs: None,
         };
         let answer = if_known(self.client.call::<_, wire::CheckResponse>("CheckConfig", &asked).await);
         let Some(answer) = answer.map_err(|status| provider_error(&status, false, || self.last_words()))? else {

@@ -58,9 +58,17 @@ impl RunningPlugin {
         let features = self.features();
         let autonaming = beside.autonaming.filter(|_| features.autonaming).map(proposal);
         let (olds, sent) = (features.whole(olds)?, features.whole(news)?);
-        let random_seed = beside.seed;
-        let asked =
-            wire::CheckRequest { urn, olds: Some(olds), news: Some(sent), random_seed, name, r#type, autonaming };
+        let old_outputs = features.whole(&beside.old_outputs.unwrap_or_default())?;
+        let asked = wire::CheckRequest {
+            urn,
+            olds: Some(olds),
+            news: Some(sent),
+            random_seed: beside.seed,
+            name,
+            r#type,
+            autonaming,
+            old_outputs: Some(old_outputs),
+        };
         let answer: wire::CheckResponse = self.rpc("Check", &asked, false).await?;
         let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("check"))?;
         self.mark(news, &mut inputs);

@@ -2,7 +2,17 @@
 // does with them is the same Rust code in both languages, and asked in Python: here is what values and signals do in Node.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import {
+    chmodSync,
+    constants,
+    existsSync,
+    mkdirSync,
+    openSync,
+    readdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
 import { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,12 +64,12 @@ class Plugged {
      * Each process of the plugin writes down its id before it begins, and holds a pipe open as long as it lives. It does not outlive
      * the test.
      */
-    constructor() {
+    constructor(plugin = PROBE) {
         mkdirSync(this.world);
         const pipe = join(this.project.directory, "alive");
         spawnSync("mkfifo", [pipe]);
         this.#alive = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-        const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec 9> "${pipe}"\nexec "${PYTHON}" "${PROBE}" "$@"\n`;
+        const script = `#!/bin/sh\necho $$ >> "${this.#pids}"\nexec 9> "${pipe}"\nexec "${PYTHON}" "${plugin}" "$@"\n`;
         this.project.write({ "bin/pulumi-resource-probe": script });
         chmodSync(join(this.project.directory, "bin", "pulumi-resource-probe"), 0o755);
         onTestFinished(() => {
@@ -75,7 +85,9 @@ class Plugged {
 
     #variables(inputs: object): NodeJS.ProcessEnv {
         const PATH = `${join(this.project.directory, "bin")}:${process.env.PATH}`;
-        return { PATH, PROBE_WORLD: this.world, INPUTS: JSON.stringify(inputs) };
+        // Which build of a plugin it is, is no input.
+        const { build, ...others } = inputs as { build?: number };
+        return { PATH, PROBE_WORLD: this.world, INPUTS: JSON.stringify(others), BUILD: `${build ?? 1}` };
     }
 
     /** Runs a command that must succeed; what it said. */
@@ -185,6 +197,40 @@ test("views of a resource are shown kept and deleted with it", () => {
     expect(views()).toEqual({ b: 3, c: 4 });
     expect(its.ok(DESTROY)).toContain("- 5 deleted");
     expect(views()).toEqual({});
+});
+
+test("an object whose plugin asks for it is read before its update", () => {
+    const its = new Plugged();
+    const wanted = { readFirst: true, text: "mine" };
+    its.ok(UP, wanted);
+    expect(its.ok(["stack", "export", "--stack", "dev"])).toContain('"refreshBeforeUpdate": true');
+    const made = join(its.world, "here-thing-1.json");
+    const text = (): string => JSON.parse(readFileSync(made, "utf8")).text;
+    writeFileSync(made, readFileSync(made, "utf8").replace("mine", "theirs"));
+    its.ok(UP, wanted);
+    expect(text()).toBe("mine");
+    rmSync(made);
+    its.ok(UP, wanted);
+    expect(text()).toBe("mine");
+});
+
+test("another build of a plugin gets the old state and upgrades it", () => {
+    const its = new Plugged(join(ROOT, "python-tests", "plugins", "two_builds_plugin.py"));
+    const calls = (method: string): { [bag: string]: Record<string, unknown> }[] =>
+        readFileSync(join(its.world, ".calls"), "utf8")
+            .trim()
+            .split("\n")
+            .map((line) => JSON.parse(line))
+            .filter((call) => call.method === method);
+    its.ok(UP, { build: 1 });
+    expect(its.ok(UP, { build: 2 })).toContain("3 unchanged");
+    expect(calls("Check").at(-1)).toMatchObject({ olds: { cents: 100 }, old_outputs: { cents: 100 } });
+    expect(calls("Diff").at(-1)).toMatchObject({ old_inputs: { cents: 100 }, news: { price: { cents: 100 } } });
+    its.ok(["refresh", "--yes", "--skip-preview", "--stack", "dev"], { build: 2 });
+    expect(calls("Read").at(-1)).toMatchObject({ properties: { cents: 100 }, inputs: { price: { cents: 100 } } });
+    its.ok(UP, { build: 2, size: 2 });
+    expect(calls("Update").at(-1)).toMatchObject({ olds: { price: { cents: 100 } }, news: { price: { cents: 200 } } });
+    its.ok(DESTROY, { build: 2 });
 });
 
 nightly("no plugin is left after a run", async () => {

@@ -73,13 +73,13 @@ class Plugged:
         project.environment["PROBE_WORLD"] = str(self.world)
         self.pids = project.directory / "pids"
 
-    def put_on_path(self) -> None:
+    def put_on_path(self, plugin: Path = PROBE) -> None:
         """Each process of the plugin writes down its id before it begins, and holds a pipe open as long as it lives."""
         os.mkfifo(self.project.directory / "alive")
         self.alive = os.open(self.project.directory / "alive", os.O_RDONLY | os.O_NONBLOCK)
         script = (
             f'#!/bin/sh\necho $$ >> "{self.pids}"\nexec 9> "{self.project.directory}/alive"\n'
-            f'exec "{sys.executable}" "{PROBE}" "$@"\n'
+            f'exec "{sys.executable}" "{plugin}" "$@"\n'
         )
         self.project.write("bin/pulumi-resource-probe", script).chmod(0o755)
         self.project.environment["PATH"] = f"{self.project.directory}/bin:{os.environ['PATH']}"
@@ -361,7 +361,9 @@ def test_bytes_of_a_plugin_are_kept_and_handed_back_and_the_program_is_told_of_t
     (thing,) = [resource for resource in states if resource["type"] == "probe:index:Thing"]
     marked = {"4dabf18193072939515e22adb298388d": "803fd3297a5875dc03ca845dda5d2a98", "value": "AP/+"}
     assert thing["outputs"]["bytes"] == marked
-    assert "the plugin cannot take the value of the property 'bytes'" in project.failing(*DESTROY, PROBE_FLAGS="noBytes")
+    assert "the plugin cannot take the value of the property 'bytes'" in project.failing(
+        *DESTROY, PROBE_FLAGS="noBytes"
+    )
     assert r"delete got b'\x00\xff\xfe'" in project.run(*DESTROY).stdout
     assert plugged.objects() == []
     assert "features" not in json.loads(project.run("stack", "export").stdout)
@@ -424,6 +426,52 @@ def test_a_view_that_failed_fails_the_run_and_its_resource_is_kept(plugged: Plug
     assert "the part is broken" in said
     assert parts_of(plugged.project) == {"a": 1}
     assert "thing" in plugged.resources()
+
+
+def calls_of(plugged: Plugged, method: str) -> list[dict[str, object]]:
+    """The calls of a method since this was asked before, in order, with what came along."""
+    calls = [json.loads(line) for line in (plugged.world / ".calls").read_text().splitlines()]
+    return [call for call in calls if call["method"] == method]
+
+
+def test_another_build_of_a_plugin_gets_the_old_state_and_upgrades_it(without: Plugged) -> None:
+    project = without.project
+    without.put_on_path(Path(__file__).with_name("two_builds_plugin.py"))
+    project.run(*UP, BUILD="1")
+    old = {"cents": 100}
+
+    # The inputs are upgraded by Check, and with Diff's consent nothing is updated.
+    said = project.run(*UP, BUILD="2").stdout
+    assert "3 unchanged" in said
+    (*_, checked) = calls_of(without, "Check")
+    assert (checked["olds"], checked["news"]) == (old, {"size": 1})
+    assert isinstance(outputs := checked["old_outputs"], dict)
+    assert outputs["cents"] == 100
+    assert outputs["url"] == "http://here-thing"
+    (*_, diffed) = calls_of(without, "Diff")
+    assert (diffed["old_inputs"], diffed["news"]) == (old, {"price": {"cents": 100}})
+    assert isinstance(diffed["olds"], dict)
+    assert diffed["olds"]["cents"] == 100
+
+    # The outputs are upgraded by Read, which gets them as the first build left them.
+    project.run("refresh", "--yes", "--skip-preview", BUILD="2")
+    (read,) = calls_of(without, "Read")
+    assert isinstance(read["properties"], dict)
+    assert (read["properties"]["cents"], read["inputs"]) == (100, {"price": {"cents": 100}})
+    states = json.loads(project.state())["checkpoint"]["latest"]["resources"]
+    (thing,) = [state for state in states if state["type"] == "probe:index:Thing"]
+    assert thing["outputs"]["price"] == {"cents": 100}
+    assert "cents" not in thing["outputs"]
+
+    project.run(*UP, BUILD="2", INPUTS=inputs(size=2))
+    (updated,) = calls_of(without, "Update")
+    assert isinstance(updated["olds"], dict)
+    assert (updated["olds"]["price"], updated["news"]) == ({"cents": 100}, {"price": {"cents": 200}})
+    project.run(*DESTROY, BUILD="2")
+    (deleted,) = calls_of(without, "Delete")
+    assert isinstance(deleted["properties"], dict)
+    assert deleted["properties"]["price"] == {"cents": 200}
+    os.close(without.alive)
 
 
 def test_an_asset_that_a_plugin_returns_by_its_hash_keeps_its_content(plugged: Plugged) -> None:

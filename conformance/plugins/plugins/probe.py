@@ -2,8 +2,8 @@
 
     probe.py [--name NAME] [--version VERSION] [--flags a,b] ENGINE_ADDRESS
 
-Flags: noHandshake, noSecrets, noResources, noOutputs, noBytes, noPreview, noAutonaming, noDiffConfig, noCheckConfig, hangStart,
-exitStart, noPort, badPort, configureFails, missingKeys, quietCancel, watchEngine.
+Flags: noHandshake, noSecrets, noResources, noOutputs, noBytes, noPreview, noAutonaming, noDiffConfig, noCheckConfig,
+hangStart, exitStart, noPort, badPort, configureFails, missingKeys, quietCancel, watchEngine.
 The outside world is a folder, `$PROBE_WORLD`: one file of JSON for each object.
 """
 

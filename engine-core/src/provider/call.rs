@@ -101,6 +101,8 @@ impl ProviderCall {
 pub struct PluginArguments {
     /// The inputs of the resource's state; `None` where there is none, as in the look-up of an object that is imported.
     pub old_inputs: Option<Arc<PropertyMap>>,
+    /// `Check`: the outputs of the resource's state; `None` where there is none that counts.
+    pub old_outputs: Option<Arc<PropertyMap>>,
     /// Paths whose changes are ignored.
     pub ignore_changes: Vec<String>,
     /// Is it a preview? Nothing is to be done then, and what is not known yet may be unknown.

@@ -23,7 +23,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::journal::Journal;
 use crate::driver::planning::Planning;
 use crate::driver::reports::Reports;
-use published::Published;
+use published::PublishedStep;
 
 /// Keeps the views of the run's resources.
 pub(crate) struct Views {
@@ -39,13 +39,13 @@ struct State {
     /// Where the views of a resource stand, those among them that wait for their deletion included.
     rows: UrnMap<Vec<ResourceNumber>>,
     /// What plugins told and no outcome has taken in yet, by owner.
-    published: UrnMap<Vec<Published>>,
+    published: UrnMap<Vec<PublishedStep>>,
     /// Steps that are shown once the one of their owner was.
-    untold: UrnMap<Vec<Untold>>,
+    untold: UrnMap<Vec<UntoldStep>>,
 }
 
 /// A step on a view that was taken.
-struct Untold {
+struct UntoldStep {
     step: Step,
     resource: Option<Arc<ResourceState>>,
     /// Why it failed; empty where it did not.
@@ -101,9 +101,9 @@ impl Views {
         let owner = Urn::unchecked(&request.token);
         let read = request.steps.into_iter().map(|step| {
             let urn = |kind: &str, name: &str| self.planning.planner().urn_for(Some(&owner), kind, name);
-            Published::read(step, &owner, urn)
+            PublishedStep::read(step, &owner, urn)
         });
-        let steps: Vec<Published> = read.collect::<Result<_, _>>().map_err(RpcError::invalid)?;
+        let steps: Vec<PublishedStep> = read.collect::<Result<_, _>>().map_err(RpcError::invalid)?;
         for resource in steps.iter().filter_map(|step| step.new.as_ref()) {
             self.reports.learn_secrets_of(&resource.inputs);
             self.reports.learn_secrets_of(&resource.outputs_or_empty());
@@ -156,7 +156,7 @@ impl Views {
             .map(|(number, view)| {
                 let op = if view.delete { Op::DeleteReplaced } else { Op::Delete };
                 let step = Step::new(op, &view.urn.clone(), Some((number, view)), None);
-                self.note(&owner.urn, Untold { step, resource: None, error: String::new() });
+                self.note(&owner.urn, UntoldStep { step, resource: None, error: String::new() });
                 self.drop_row(&owner.urn, number)
             })
             .collect()
@@ -168,7 +168,7 @@ impl Views {
             self.planning.planner().pass_over(number);
             let step =
                 Step::new(Op::Same, &view.urn.clone(), Some((number, Arc::clone(&view))), Some(Arc::clone(&view)));
-            self.note(&owner.urn, Untold { step, resource: Some(view), error: String::new() });
+            self.note(&owner.urn, UntoldStep { step, resource: Some(view), error: String::new() });
         }
     }
 
@@ -178,7 +178,7 @@ impl Views {
             return;
         }
         let untold = self.state.borrow_mut().untold.remove(owner).unwrap_or_default();
-        for Untold { step, resource, error } in untold {
+        for UntoldStep { step, resource, error } in untold {
             if self.operation.kind == OperationKind::Update {
                 self.reports.counts.expect(1);
             }
@@ -195,7 +195,7 @@ impl Views {
         }
     }
 
-    fn note(&self, owner: &Urn, untold: Untold) {
+    fn note(&self, owner: &Urn, untold: UntoldStep) {
         self.state.borrow_mut().untold.entry(owner.clone()).or_default().push(untold);
     }
 }

@@ -10,7 +10,7 @@ use crate::wire::provider::PropertyDiffKind;
 use crate::wire::views::{ViewStep, ViewStepOp, ViewStepState, ViewStepStatus};
 
 /// A step on a view, read.
-pub(super) struct Published {
+pub(super) struct PublishedStep {
     pub(super) op: Op,
     /// The view, whether it was there before or is there now.
     pub(super) urn: Urn,
@@ -25,7 +25,7 @@ pub(super) struct Published {
     pub(super) detailed_diff: Option<DetailedDiff>,
 }
 
-impl Published {
+impl PublishedStep {
     /// Reads a step. The error says what is wrong with it.
     pub(super) fn read(step: ViewStep, owner: &Urn, urn: impl Fn(&str, &str) -> Urn) -> Result<Self, String> {
         let Some(op) = op_of(step.op()) else {

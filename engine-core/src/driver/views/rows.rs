@@ -8,14 +8,14 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
 use crate::urn::Urn;
 
-use super::published::Published;
-use super::{CalledFor, Untold, Views};
+use super::published::PublishedStep;
+use super::{CalledFor, UntoldStep, Views};
 
-type Row = (ResourceNumber, Arc<ResourceState>);
+type NumberedView = (ResourceNumber, Arc<ResourceState>);
 
 impl Views {
     /// The views of a resource as they are now, under its former URN, too.
-    pub(super) fn rows_of(&self, owner: &Urn) -> Vec<Row> {
+    pub(super) fn rows_of(&self, owner: &Urn) -> Vec<NumberedView> {
         let numbers = |owner: &Urn| self.state.borrow().rows.get(owner).cloned().unwrap_or_default();
         let mut found = numbers(owner);
         if let Some(former) = self.planning.planner().formerly(owner).cloned() {
@@ -25,8 +25,8 @@ impl Views {
     }
 
     /// Makes the change of a step that the plugin took, and notes what is to be shown of it.
-    pub(super) fn book(&self, owner: &Urn, published: Published, called_for: CalledFor) -> Vec<Change> {
-        let Published { op, urn, new, error, is_partial, keys, diffs, detailed_diff } = published;
+    pub(super) fn book(&self, owner: &Urn, published: PublishedStep, called_for: CalledFor) -> Vec<Change> {
+        let PublishedStep { op, urn, new, error, is_partial, keys, diffs, detailed_diff } = published;
         let new = new.map(Arc::new);
         let goes_late = called_for == CalledFor::OldObject || matches!(op, Op::DeleteReplaced | Op::DiscardReplaced);
         let old = self.row_for(owner, &urn, goes_late);
@@ -48,14 +48,14 @@ impl Views {
             },
             (_, _, None) => old.map(|(number, _)| self.drop_row(owner, number)).into_iter().collect(),
         };
-        self.note(owner, Untold { step, resource: new, error });
+        self.note(owner, UntoldStep { step, resource: new, error });
         changes
     }
 
     /// The row that a step is about; of two, the one that waits for its deletion where the step is about that.
-    fn row_for(&self, owner: &Urn, urn: &Urn, goes_late: bool) -> Option<Row> {
+    fn row_for(&self, owner: &Urn, urn: &Urn, goes_late: bool) -> Option<NumberedView> {
         let is_it = |view: &ResourceState| view.kind == urn.own_type() && view.urn.name() == urn.name();
-        let mut rows: Vec<Row> = self.rows_of(owner).into_iter().filter(|(_, view)| is_it(view)).collect();
+        let mut rows: Vec<NumberedView> = self.rows_of(owner).into_iter().filter(|(_, view)| is_it(view)).collect();
         if !goes_late {
             return rows.into_iter().find(|(_, view)| !view.delete);
         }

@@ -137,6 +137,7 @@ impl Planner {
             named_before = Some(old);
         }
         self.fill_name(registration, &mut inputs, named_before.as_deref())?;
+        let old_outputs = named_before.and_then(|old| old.outputs.clone());
         registration.checked = Arc::new(inputs);
         if !registration.goal.custom {
             return self.review(registration, AfterReview::Component);
@@ -146,7 +147,7 @@ impl Planner {
             return self.review(registration, AfterReview::Compare);
         }
         registration.phase = Phase::Checking;
-        Ok(registration.check(old_inputs))
+        Ok(registration.check(old_inputs, old_outputs))
     }
 
     /// Is there an object that inputs can be compared with?
@@ -300,7 +301,7 @@ impl Planner {
             let mut inputs = registration.goal.inputs.clone();
             self.fill_name(registration, &mut inputs, None)?;
             registration.checked = Arc::new(inputs);
-            return Ok(registration.check(PropertyMap::new()));
+            return Ok(registration.check(PropertyMap::new(), None));
         }
         let mut resource = registration.new_state();
         resource.id.clone_from(&old.id);

@@ -69,7 +69,7 @@ impl Planner {
         self.fill_name(registration, &mut inputs, Some(&named))?;
         registration.checked = Arc::new(inputs);
         registration.phase = Phase::CheckingFound(found);
-        Ok(registration.check(theirs))
+        Ok(registration.check(theirs, None))
     }
 
     pub(super) fn compare_found(registration: &mut Registration, found: FoundObject) -> Next {
@@ -143,7 +143,7 @@ impl Planner {
                 registration.diff_result = diff_result;
                 registration.checked = Arc::new(registration.goal.inputs.clone());
                 registration.phase = Phase::ReplacingImported(steps);
-                return Ok(registration.check(PropertyMap::new()));
+                return Ok(registration.check(PropertyMap::new(), None));
             }
             registration.refused_after = Some(refusal);
             return Ok(Next::Act(steps));

@@ -226,11 +226,13 @@ impl Registration {
         self.take_inputs(inputs);
     }
 
-    pub(super) fn check(&mut self, olds: PropertyMap) -> Next {
+    /// `old_outputs` are those of the state that the old inputs are of.
+    pub(super) fn check(&mut self, olds: PropertyMap, old_outputs: Option<Arc<PropertyMap>>) -> Next {
         let method = Method::Check { olds, news: self.to_check() };
         let mut for_plugin = self.for_plugin(None);
         if let Some(for_plugin) = &mut for_plugin {
             for_plugin.autonaming.clone_from(&self.proposed_name);
+            for_plugin.old_outputs = old_outputs;
         }
         Next::Ask(Question { for_plugin, ..Question::own(&self.urn, method) })
     }

@@ -26,6 +26,9 @@ pub struct HandshakeRequest {
     /// The engine understands bytes that are no text.
     #[prost(bool, tag = "11")]
     pub accepts_byte_string: bool,
+    /// The old outputs come with `Check`.
+    #[prost(bool, tag = "12")]
+    pub sends_old_outputs_to_check: bool,
 }
 /// What a plugin understands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -134,6 +137,9 @@ pub struct CheckRequest {
     /// How names are made.
     #[prost(message, optional, tag = "8")]
     pub autonaming: ::core::option::Option<Autonaming>,
+    /// Old outputs; empty when there is no old resource.
+    #[prost(message, optional, tag = "9")]
+    pub old_outputs: ::core::option::Option<crate::wire::nested::Struct>,
 }
 /// How a plugin is to name what the program does not name.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
