@@ -132,12 +132,14 @@ pub struct OperationEnd {
     pub method: Option<&'static str>,
     /// The other stacks that the program has read, each as `project/stack`.
     pub read: Vec<String>,
+    /// The first warnings, in a line each, without secrets.
+    pub warnings: Vec<String>,
     /// What was recorded of the run, for [`crate::page_of_record`]; `None` where that is too much.
     pub page: Option<String>,
 }
 
 impl OperationEnd {
-    pub(crate) fn new(report: &Report, page: Option<String>) -> Self {
+    pub(crate) fn new(report: &Report, warnings: Vec<String>, page: Option<String>) -> Self {
         Self {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
@@ -148,6 +150,7 @@ impl OperationEnd {
             urn: report.urn.clone(),
             method: report.method,
             read: report.read.clone(),
+            warnings,
             page,
         }
     }

@@ -99,6 +99,7 @@ fn described(finished: &Finished) -> Value {
             "urn": end.urn.as_ref().map(maloko_core::Urn::as_str),
             "method": end.method,
             "read": end.read,
+            "warnings": end.warnings,
             "page": end.page,
         })
     });

@@ -84,14 +84,19 @@ impl ProgressReports for ProgressLines {
     }
 }
 
-/// Writes the file of `--outcome-file`, without secrets; `page` is what was recorded of the run.
-pub(super) fn write(
-    context: &Context,
-    file: &Path,
-    report: &Report,
-    redactor: &Redactor,
-    page: Option<&str>,
-) -> Result<()> {
+/// What the file of `--outcome-file` tells.
+pub(super) struct Told<'a> {
+    /// How it ended.
+    pub(super) report: &'a Report,
+    /// Its first warnings.
+    pub(super) warnings: Vec<String>,
+    /// What was recorded of the run.
+    pub(super) page: Option<&'a str>,
+}
+
+/// Writes the file of `--outcome-file`, without secrets.
+pub(super) fn write(context: &Context, file: &Path, told: &Told<'_>, redactor: &Redactor) -> Result<()> {
+    let Told { report, warnings, page } = told;
     let exception =
         report.source.as_ref().and_then(|error| isolated::words_of(&*context.language_host, error)).map(|text| {
             json!({
@@ -109,6 +114,7 @@ pub(super) fn write(
         "method": report.method,
         "exception": exception,
         "read": report.read,
+        "warnings": warnings,
         "page": page,
         "why": why_of(report).map(|why| why.to_json()),
     });

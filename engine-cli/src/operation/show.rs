@@ -15,6 +15,7 @@ use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::PlanWriter;
 use super::watchers::telemetry;
 use super::watchers::told::Watchers;
+use super::watchers::warnings::Warnings;
 use super::{outcome_file, own_process, program};
 use crate::display::{self, Display, DisplayMode, DisplayOptions, Redactor};
 use crate::embedding::EventLines;
@@ -37,6 +38,8 @@ pub(super) struct Show {
     pub(super) imported: Option<Arc<Imported>>,
     /// What the run's page shows; not in a preview pass, which is no run of its own.
     pub(super) page: Option<Arc<page::Recorder>>,
+    /// What libraries are told of the run's warnings.
+    pub(super) warnings: Arc<Warnings>,
     /// For those who asked for traces or metrics.
     pub(super) telemetry: Option<Arc<Telemetry>>,
 }
@@ -129,6 +132,7 @@ impl Show {
                 })
                 .map(|_| Arc::default()),
             page: None,
+            warnings: Arc::default(),
             telemetry: None,
         })
     }
@@ -148,10 +152,8 @@ impl Show {
         watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
         watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
         watchers.extend(telemetry::sink(self.telemetry.as_ref()));
-        match watchers.len() {
-            1 => watchers.swap_remove(0),
-            _ => Arc::new(Fan(watchers)),
-        }
+        watchers.push(Arc::clone(&self.warnings) as Arc<dyn EventSink>);
+        Arc::new(Fan(watchers))
     }
 }
 

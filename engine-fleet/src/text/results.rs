@@ -32,6 +32,8 @@ struct StackEnd {
     #[serde(default)]
     attempts: u64,
     #[serde(default)]
+    warnings: Vec<String>,
+    #[serde(default)]
     outputs: Option<Map<String, Json>>,
 }
 
@@ -82,6 +84,13 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
         if found.len() > SHOWN {
             more.push(format!("and {} more with {word}: `--json` lists them", found.len() - SHOWN));
         }
+    }
+    let warnings = results.ends.iter().flat_map(|end| end.warnings.iter().map(move |warning| (end, warning)));
+    let warnings: Vec<_> = warnings.collect();
+    let row = |(end, text): &(&StackEnd, &String)| ["warning".to_owned(), cell(&end.id), cell(text), String::new()];
+    shown.add_rows(warnings.iter().take(SHOWN).map(row));
+    if warnings.len() > SHOWN {
+        more.push(format!("and {} more warnings: `--json` lists them", warnings.len() - SHOWN));
     }
     let mut told = lines(&shown, "", columns);
     told.extend(more);

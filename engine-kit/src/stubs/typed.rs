@@ -122,7 +122,7 @@ impl Judge<'_> {
             (Type::Any | Type::Json, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Number, Value::Number(_))
-            | (Type::String, Value::String(_))
+            | (Type::String, Value::String(_) | Value::Bytes(_))
             | (Type::Asset, Value::Asset(_) | Value::Archive(_))
             | (Type::Archive, Value::Archive(_))
             | (Type::Resource(_) | Type::Provider | Type::Elsewhere(_), Value::Resource(_)) => {}
@@ -229,6 +229,7 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Number(number) if number.fract() == 0.0 => "a number",
         Value::Number(_) => "a number with a fraction",
         Value::String(_) => "a string",
+        Value::Bytes(_) => "a string of bytes",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
         Value::Resource(_) => "a resource",

@@ -61,6 +61,8 @@ export interface OperationEnd {
     method: string | null;
     /** The other stacks that the program has read, each `PROJECT/STACK`. */
     read: string[];
+    /** The first warnings, in a line each, without secrets. */
+    warnings: string[];
     /** What was kept of the run for its page; `null` where it was too much. */
     page?: string | null;
 }

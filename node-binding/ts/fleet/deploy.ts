@@ -213,10 +213,10 @@ export class StackCommands {
     #end({ code, operation, why }: CommandResult): Told {
         const { id } = this.#stack;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
-        const read = operation?.read ?? [];
+        const { read = [], warnings = [] } = operation ?? {};
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));
-            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "", read };
+            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "", read, warnings };
         }
         const cancelled = code === CANCELLED && (why === undefined || why.reason === "cancelled");
         return {
@@ -230,6 +230,7 @@ export class StackCommands {
             retryAfter: why?.retryAfter ?? null,
             needs: why?.needs ?? null,
             read,
+            warnings,
         };
     }
 }

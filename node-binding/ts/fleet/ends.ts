@@ -45,6 +45,8 @@ export class End {
     readonly needs: string | undefined;
     /** The other stacks that its program has read, each `PROJECT/STACK`. */
     readonly read: string[];
+    /** The first warnings of its last operation, in a line each, without secrets. */
+    readonly warnings: string[];
     /** How often it was begun. */
     readonly attempts: number;
     /** How long the last attempt took. */
@@ -66,6 +68,7 @@ export class End {
         this.retryAfter = told.retryAfter ?? undefined;
         this.needs = told.needs ?? undefined;
         this.read = told.read ?? [];
+        this.warnings = told.warnings ?? [];
         this.attempts = told.attempts;
         this.seconds = told.seconds;
         this.worker = told.worker ?? "";
@@ -84,7 +87,7 @@ export class End {
 
     /** @internal The same for another process; what is not known is left out. */
     wire(): StackEnd {
-        const { urn, method, retryAfter, needs, read, worker, outputs } = this;
+        const { urn, method, retryAfter, needs, read, warnings, worker, outputs } = this;
         return {
             id: this.stack,
             outcome: this.outcome,
@@ -98,6 +101,7 @@ export class End {
             ...(retryAfter === undefined ? {} : { retryAfter }),
             ...(needs === undefined ? {} : { needs }),
             ...(read.length === 0 ? {} : { read }),
+            ...(warnings.length === 0 ? {} : { warnings }),
             ...(worker === "" ? {} : { worker }),
             ...(outputs === undefined ? {} : { outputs }),
         };

@@ -118,6 +118,8 @@ export interface StackEnd {
     needs?: string | null;
     /** The other stacks that its program has read: `project/stack`. */
     read?: string[];
+    /** The first warnings of its last operation, in a line each, without secrets. */
+    warnings?: string[];
     worker?: string;
     outputs?: Record<string, unknown>;
 }

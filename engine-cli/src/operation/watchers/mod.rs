@@ -3,3 +3,4 @@
 pub(super) mod pages;
 pub(super) mod telemetry;
 pub(super) mod told;
+pub(super) mod warnings;

@@ -214,6 +214,7 @@ def _read_outcome(file: Path) -> tuple[Operation | None, Why | None]:
         urn=told["urn"],
         method=told["method"],
         read=tuple(told["read"]),
+        warnings=tuple(told["warnings"]),
         page=told["page"],
     )
     return operation, why

@@ -27,6 +27,8 @@ class Operation:
     """The provider's method that it came from."""
     read: tuple[str, ...]
     """The other stacks that the program has read, each `PROJECT/STACK`."""
+    warnings: tuple[str, ...] = ()
+    """The first warnings, in a line each, without secrets."""
     page: str | None = None
     """What was kept of the run for its page; `None` where it was too much."""
 

@@ -125,8 +125,8 @@ def run_inside(
         delivery.close()
     operation = None
     if end is not None:
-        outcome, changes, _, error, exception, urn, method, read, page = end
-        operation = Operation(outcome, changes, error, exception, urn, method, tuple(read), page)
+        outcome, changes, _, error, exception, urn, method, (read, warnings, page) = end
+        operation = Operation(outcome, changes, error, exception, urn, method, tuple(read), tuple(warnings), page)
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
     return Finished(result, operation, why_of_json(why))
 

@@ -204,9 +204,10 @@ class StackCommands:
         name, operation, why = self._stack["id"], finished.operation, finished.why
         changes = {} if operation is None else {op: count for op, count in operation.changes.items() if count}
         read = () if operation is None else operation.read
+        warnings = () if operation is None else operation.warnings
         if finished.result.code == 0:
             changed = any(op not in NO_CHANGE for op in changes)
-            return End(name, "done" if changed else "unchanged", changes, read=read)
+            return End(name, "done" if changed else "unchanged", changes, read=read, warnings=warnings)
         cancelled = finished.result.code == _CANCELLED and (why is None or why.reason is Reason.CANCELLED)
         return End(
             name,
@@ -219,6 +220,7 @@ class StackCommands:
             retry_after=None if why is None else why.retry_after,
             needs=None if why is None else why.needs,
             read=read,
+            warnings=warnings,
         )
 
     def _write_settings(self) -> None:

@@ -48,6 +48,8 @@ class End:
     """The stack that it refers to and that is not there."""
     read: tuple[str, ...] = ()
     """The other stacks that its program has read, each `PROJECT/STACK`."""
+    warnings: tuple[str, ...] = ()
+    """The first warnings of its last operation, in a line each, without secrets."""
     attempts: int = 1
     """How often it was begun."""
     seconds: float = 0.0
@@ -81,6 +83,7 @@ class End:
             retry_after=end.get("retryAfter"),
             needs=end.get("needs"),
             read=tuple(end.get("read") or ()),
+            warnings=tuple(end.get("warnings") or ()),
             attempts=end["attempts"],
             seconds=end["seconds"],
             worker=end.get("worker", ""),
@@ -108,6 +111,8 @@ class End:
             told["needs"] = self.needs
         if self.read:
             told["read"] = list(self.read)
+        if self.warnings:
+            told["warnings"] = list(self.warnings)
         if self.worker:
             told["worker"] = self.worker
         if self.outputs is not None:

@@ -128,6 +128,8 @@ class EndDetails(TypedDict, total=False):
     """The stack that it refers to and that is not there: `project/stack`."""
     read: list[str]
     """The other stacks that its program has read: `project/stack`."""
+    warnings: list[str]
+    """The first warnings of its last operation, in a line each, without secrets."""
     worker: str
     outputs: dict[str, object]
 

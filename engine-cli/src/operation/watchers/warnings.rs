@@ -1,0 +1,68 @@
+//! The first warnings of a run, for who drives many runs and reads none of them.
+
+use std::sync::{Mutex, PoisonError};
+
+use maloko_core::event::{Event, EventSink, Severity};
+
+/// So many are kept, each up to so many characters: an engine that distributes stacks keeps them with the end of each.
+const KEPT: usize = 3;
+const LONGEST: usize = 400;
+
+/// See the module's text.
+#[derive(Default)]
+pub(in crate::operation) struct Warnings(Mutex<Vec<String>>);
+
+impl Warnings {
+    /// Each in one line, without secrets.
+    pub(in crate::operation) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl EventSink for Warnings {
+    fn emit(&self, event: Event) {
+        let Event::Diagnostic(diagnostic) = event else { return };
+        if diagnostic.severity != Severity::Warning || diagnostic.ephemeral || diagnostic.still_waiting {
+            return;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT {
+            let name = diagnostic.urn.as_ref().map(|urn| format!("{}: ", urn.name())).unwrap_or_default();
+            let words = diagnostic.message.split_whitespace().collect::<Vec<_>>().join(" ");
+            kept.push(format!("{name}{words}").chars().take(LONGEST).collect());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maloko_core::event::{Diagnostic, Event, EventSink, Severity, Speaker};
+    use maloko_core::urn::Urn;
+
+    use super::Warnings;
+
+    fn said(severity: Severity, message: &str) -> Event {
+        let urn = Some(Urn::new("dev", "p", "", "a:b:C", "room"));
+        let (ephemeral, still_waiting) = (false, false);
+        Event::Diagnostic(Diagnostic {
+            urn,
+            severity,
+            message: message.into(),
+            ephemeral,
+            still_waiting,
+            speaker: Speaker::Engine,
+        })
+    }
+
+    #[test]
+    fn the_first_warnings_are_kept_in_a_line_each() {
+        let warnings = Warnings::default();
+        warnings.emit(said(Severity::Error, "no warning"));
+        warnings.emit(said(Severity::Warning, "one object\n  too many"));
+        for _ in 0..5 {
+            warnings.emit(said(Severity::Warning, &"long ".repeat(200)));
+        }
+        let lines = warnings.lines();
+        assert_eq!((lines[0].as_str(), lines.len(), lines[1].len()), ("room: one object too many", 3, 400));
+    }
+}
