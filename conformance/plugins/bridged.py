@@ -83,6 +83,16 @@ class Bridged(Stack):
             time.sleep(0.2)
         return found
 
+    def clear(self):
+        for process in marked(self.mark):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+    def end(self):
+        # Any run of `pulumi` leaves Terraform's providers running.
+        self.clear()
+        super().end()
+
 
 class Run:
     """An `up` with a slow create, from the moment on at which nothing else is left to be made before that one ends."""
@@ -176,9 +186,7 @@ class Part:
         left = stack.left()
         print(f"{self.language}: {title}, processes left: {len(left)}", flush=True)
         self.bad += tool == "maloko" and bool(left)
-        for process in left:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        stack.clear()
 
     def goes_on(self, title, stack, tool, before, sleep="10ms"):
         """The next run makes what is missing, and nothing else; then all of it is gone.

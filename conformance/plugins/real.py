@@ -162,7 +162,7 @@ class Builder:
         self.build(folder, ".", version=SDKS["command"])
 
     def kubernetes(self):
-        """The whole provider, with its schema in it: 306 MB. Its build takes half an hour on a busy machine, or more."""
+        """The whole provider, with its schema in it: 306 MB. Its build takes half an hour or more."""
         path = f"{MODULES}/pulumi-kubernetes/provider/v4"
         copy = self.copy(path, KUBERNETES)
         main = copy / "cmd/pulumi-resource-kubernetes"
