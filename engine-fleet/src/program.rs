@@ -123,6 +123,9 @@ impl<'a> Programs<'a> {
                 if ends(&name, &[PYTHON_ENDING]) { format!("{name}:program") } else { format!("{name}#program") };
             return Err(field.fault(format!("{shown} is a file; name its directory, or a function in it: {other}")));
         }
+        if let Some((file, function)) = text.rsplit_once(':').filter(|(file, _)| ends(file, &NODE_ENDINGS)) {
+            return Err(field.fault(format!("a function of {file} is named behind a '#': write {file}#{function}")));
+        }
         if !path.is_dir() {
             return Err(field.fault(format!("there is no directory {shown}; correct the path")));
         }

@@ -37,6 +37,8 @@ fn a_program_that_is_not_there_is_told() {
     let at = "fleet.yaml:3:16: stacks[0].program:";
     let wrong = |program: &str| fault(&format!("  - {{ program: \"{program}\", project: p, stack: a }}\n"));
     assert_eq!(wrong("other"), format!("{at} there is no directory other; correct the path"));
+    let other = "a function of tenant.ts is named behind a '#': write tenant.ts#main";
+    assert_eq!(wrong("tenant.ts:main"), format!("{at} {other}"));
     assert_eq!(wrong("a.py:main"), format!("{at} there is no file a.py; correct the path"));
     let outside = wrong("/elsewhere/net");
     assert!(outside.starts_with(&format!("{at} '/elsewhere/net' is not below ")), "{outside}");

@@ -88,6 +88,17 @@ test("what fails is an end and no exception", async () => {
     expect(end.urn).toContain("file-1");
 });
 
+test("the first warnings are told with the end", async () => {
+    const where = place();
+    vi.stubEnv("TOKEN_OF_ACME", "s3cr3t-of-acme");
+    const config = { warns: "the token s3cr3t-of-acme", token: { secretFrom: { env: "TOKEN_OF_ACME" } } };
+
+    const made = await deployed(where, "up", config);
+
+    expect(made).toMatchObject({ outcome: "done", warnings: ["look at the token [secret]"] });
+    expect((await deployed(where, "up")).warnings).toEqual([]);
+});
+
 test("a secret is read where the worker is", async () => {
     const where = place();
     const config = { token: { secretFrom: { env: "TOKEN_OF_ACME" } } };

@@ -64,6 +64,17 @@ def test_what_fails_is_an_end_and_no_exception(place: dict[str, Any]) -> None:
     assert "file-1" in end.urn
 
 
+def test_the_first_warnings_are_told_with_the_end(place: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN_OF_ACME", "s3cr3t-of-acme")
+    config = {"warns": "the token s3cr3t-of-acme", "token": {"secretFrom": {"env": "TOKEN_OF_ACME"}}}
+
+    made = deployed(place, config=config)
+
+    assert (made.outcome, made.warnings) == ("done", ("look at the token [secret]",))
+    assert made.wire()["warnings"] == list(made.warnings)
+    assert deployed(place).warnings == ()
+
+
 def test_a_secret_is_read_where_the_worker_is(place: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     config = {"token": {"secretFrom": {"env": "TOKEN_OF_ACME"}}}
     with pytest.raises(FleetError, match="TOKEN_OF_ACME, which is not set for this worker"):

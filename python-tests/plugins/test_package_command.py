@@ -144,6 +144,9 @@ def test_another_parameter_in_the_project_file_makes_the_sdk_anew(shop: Project)
     assert "parts blue" not in shop.run("check", code=None).stderr
     said = shop.run("package", "add", "--no-link", "probe", "parts", "green").stderr
     assert "the package 'parts' was made of 'probe@1.0.0 parts blue'; it takes that one's place" in said
+    shop.write("other.json", '{"name": "parts", "version": "9.9.9"}')
+    failed = shop.run("package", "add", "--no-link", "other.json", code=2)
+    assert "the package 'parts' is listed there, made of 'probe@1.0.0 parts green'" in failed.stderr
 
 
 def test_an_sdk_that_is_linked_and_not_there_is_missed_although_it_can_be_imported(shop: Project) -> None:

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use maloko_core::message::suggestions::instead;
 use maloko_plugins::{GitSource, ProjectPlugin};
-use serde_norway::Value;
+use serde_norway::{Number, Value};
 
 use super::Reader;
 use crate::failure::Result;
@@ -111,10 +112,18 @@ fn package(reader: &Reader<'_>, root: &Value, name: &Value, value: &Value) -> Re
     let within = |key: &'static str| ["packages", name, key];
     let (source, own) = match value {
         Value::String(source) => (source.clone(), String::new()),
-        Value::Mapping(_) => (
-            reader.text(root, &within("source"))?.unwrap_or_default(),
-            reader.text(root, &within("version"))?.unwrap_or_default(),
-        ),
+        Value::Mapping(members) => {
+            for member in members.keys() {
+                check_member(reader, name, member)?;
+            }
+            if let Some(Value::Number(number)) = members.get("version") {
+                check_number(reader, &within("version"), number)?;
+            }
+            (
+                reader.text(root, &within("source"))?.unwrap_or_default(),
+                reader.text(root, &within("version"))?.unwrap_or_default(),
+            )
+        }
         other => {
             let message = format!("`packages.{name}` must say where its plugin comes from; it is {}", describe(other));
             return Err(reader.failure(&["packages", name], &message));
@@ -138,6 +147,29 @@ fn package(reader: &Reader<'_>, root: &Value, name: &Value, value: &Value) -> Re
     Ok(ListedPackage { name: name.to_owned(), plugin, version, repository, source: whole, parameters })
 }
 
+/// What Pulumi knows of a package, and what maloko needs of it.
+const MEMBERS: [&str; 6] = ["source", "version", "parameters", "checksums", "server", "pluginDownloadURL"];
+
+fn check_member(reader: &Reader<'_>, package: &str, member: &Value) -> Result<()> {
+    let written = member.as_str().unwrap_or_default();
+    if MEMBERS.contains(&written) {
+        return Ok(());
+    }
+    let hint = instead(written, MEMBERS, "there are");
+    let message = format!("`packages.{package}` has no member `{written}`; {hint}");
+    Err(reader.failure(&["packages", package], &message))
+}
+
+/// YAML reads 3.10 as the number 3.1, which is another version.
+fn check_number(reader: &Reader<'_>, place: &[&str], number: &Number) -> Result<()> {
+    if number.is_i64() || number.is_u64() {
+        return Ok(());
+    }
+    let message =
+        format!("`{}` has a version that YAML reads as the number {number}; write it in quotes", place.join("."));
+    Err(reader.failure(place, &message))
+}
+
 fn parameters(reader: &Reader<'_>, package: &str, value: Option<&Value>) -> Result<Vec<String>> {
     let wrong = |value: &Value| {
         let message = format!("`packages.{package}.parameters` must be a list of texts; there is {}", describe(value));
@@ -150,7 +182,10 @@ fn parameters(reader: &Reader<'_>, package: &str, value: Option<&Value>) -> Resu
     };
     let word = |word: &Value| match word {
         Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
+        Value::Number(number) => {
+            check_number(reader, &["packages", package, "parameters"], number)?;
+            Ok(number.to_string())
+        }
         Value::Bool(value) => Ok(value.to_string()),
         other => Err(wrong(other)),
     };

@@ -150,6 +150,18 @@ fn packages_that_cannot_be_meant_are_named_with_their_places() {
             "packages:\n  random: {source: terraform-provider, parameters: hashicorp/random}",
             "Pulumi.yaml:4: `packages.random.parameters` must be a list of texts; there is a text",
         ),
+        (
+            "packages:\n  random: {source: terraform-provider, paramters: [a]}",
+            "Pulumi.yaml:4: `packages.random` has no member `paramters`; did you mean 'parameters'?",
+        ),
+        (
+            "packages:\n  random: {source: terraform-provider, parameters: [hashicorp/random, 3.10]}",
+            "Pulumi.yaml:4: `packages.random.parameters` has a version that YAML reads as the number 3.1; write it in quotes",
+        ),
+        (
+            "packages:\n  random: {source: random, version: 1.10}",
+            "Pulumi.yaml:4: `packages.random.version` has a version",
+        ),
         ("packages:\n  parts: github.com/acme/parts@main", "Pulumi.yaml:4: 'main' is neither a version such as 1.2.3"),
     ] {
         let text = format!("name: shop\nruntime: python\n{listed}\n");
@@ -157,9 +169,9 @@ fn packages_that_cannot_be_meant_are_named_with_their_places() {
         assert!(failure.message.starts_with(expected), "{}", failure.message.to_string());
     }
     let fine =
-        "packages:\n  random: {source: terraform-provider, version: 1.0, parameters: [hashicorp/random, 3, true]}";
+        "packages:\n  random: {source: terraform-provider, version: 1.0.0, parameters: [hashicorp/random, 3, true]}";
     let project = Project::parse(Path::new("Pulumi.yaml"), format!("name: shop\nruntime: python\n{fine}\n")).unwrap();
-    assert_eq!(project.packages[0].origin(), "terraform-provider@1.0 hashicorp/random 3 true");
+    assert_eq!(project.packages[0].origin(), "terraform-provider@1.0.0 hashicorp/random 3 true");
 }
 
 #[test]

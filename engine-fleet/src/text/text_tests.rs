@@ -48,7 +48,7 @@ fn results_tell_what_did_not_go_well_and_count_all() {
         "run": "tenants-up-7f3", "verb": "up", "outcome": "failed", "seconds": 130.0,
         "counts": {"done": 2, "unchanged": 1, "failed": 1, "skipped": 1},
         "ends": [
-            {"id": "a/one", "outcome": "done", "changes": {"create": 3, "same": 1}, "reason": null, "text": null, "attempts": 1, "seconds": 2.0},
+            {"id": "a/one", "outcome": "done", "changes": {"create": 3, "same": 1}, "reason": null, "text": null, "attempts": 1, "seconds": 2.0, "warnings": ["room: one too many"]},
             {"id": "a/four", "outcome": "skipped", "changes": null, "reason": "needs", "text": "needs a/two, which failed", "attempts": 0, "seconds": 0},
             {"id": "a/two", "outcome": "failed", "changes": {"create": 1}, "reason": "provider", "text": "\n429: too many\nmore", "attempts": 5, "seconds": 9.0}
         ]
@@ -56,6 +56,7 @@ fn results_tell_what_did_not_go_well_and_count_all() {
     let wanted = "\
 failed   a/two   provider  429: too many  (5 attempts)
 skipped  a/four  needs     needs a/two, which failed
+warning  a/one   room: one too many
 run tenants-up-7f3   up   failed in 2m10s   2 done  1 unchanged  1 failed  1 skipped   resources: 4 create
 ";
     assert_eq!(text("results", results, 0).unwrap(), wanted);

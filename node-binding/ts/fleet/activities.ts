@@ -35,7 +35,11 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     log(`${what}: begins${attempt > 1 ? `, attempt ${attempt}` : ""}`);
     const every = launch.heartbeat / BEATS_A_LIMIT;
     let counts = {};
-    // Not at once: the server writes down each beat, and most stacks have ended before the first one.
+    // Not at once in a first attempt: the server writes down each beat, and most stacks have ended before the first one. The run may
+    // have been cancelled while nobody was at the stack, and one hears of that by a beat.
+    if (attempt > 1) {
+        context.heartbeat(counts);
+    }
     const beating = repeat(() => context.heartbeat(counts), every * 1000);
     const { previewOnly, outputs, message, importFile } = launch.options;
     let end: End;

@@ -143,7 +143,10 @@ export class Run {
             await telling;
         } catch (error) {
             if (error instanceof WorkflowNotFoundError) {
-                throw new FleetError(`run ${this.id} has ended: there is nothing left to pause, resume or cancel`);
+                throw new FleetError(
+                    `run ${this.id} has ended: there is nothing left to pause, resume or cancel. ` +
+                        "`maloko fleet retry` begins its failed stacks again",
+                );
             }
             throw unanswered(this.id, error);
         }

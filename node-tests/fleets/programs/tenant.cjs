@@ -92,6 +92,9 @@ exports.tenant = async () => {
         const reference = new pulumi.StackReference(`organization/net/${network}`);
         outputs.range = early === "lenient" ? reference.getOutput("range") : reference.requireOutput("range");
     }
+    if (config.get("warns")) {
+        pulumi.log.warn(`look at\n${config.require("warns")}`);
+    }
     for (let number = 0; number < (config.getNumber("files") ?? 3); number++) {
         new File(`file-${number}`, { ...props, fails: number === 1 ? props.fails : "" });
     }

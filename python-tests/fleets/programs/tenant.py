@@ -90,6 +90,8 @@ def tenant() -> None:
         reference = pulumi.StackReference(f"organization/net/{network}")
         asked = reference.get_output if early == "lenient" else reference.require_output
         pulumi.export("range", asked("range"))
+    if config.get("warns"):
+        pulumi.log.warn(f"look at\n{config.require('warns')}")
     for number in range(config.get_int("files") or 3):
         File(f"file-{number}", {**props, "fails": props["fails"] if number == 1 else ""})
     if config.get("token"):

@@ -35,14 +35,24 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
     let folder = sdk::place(&project.root, &found.package);
     let origin = origin(&entry.source_and_version(), &entry.parameters);
     let how = sdk::How { generator: arguments.generator, origin: &origin, force: arguments.force };
-    let folder = place(context, &project, &found, language, &folder, how).await?;
     let name = &found.package.name;
-    if matches!(source, Source::Schema(_)) {
+    let is_listed = !matches!(source, Source::Schema(_));
+    let former = project.packages.iter().find(|it| it.name == *name && it.origin() != origin);
+    if let Some(former) = former.filter(|_| !is_listed) {
+        return Err(Failure::configuration(format!(
+            "{}: the package '{name}' is listed there, made of '{}', which `install` would put back: `maloko package rm \
+             {name}` takes it out first",
+            project.place(&["packages", name]),
+            former.origin()
+        )));
+    }
+    let folder = place(context, &project, &found, language, &folder, how).await?;
+    if !is_listed {
         let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
         context.console.line(&format!("note: {what}"));
     } else {
         // Before the tool of the language, which may be interrupted: `install` goes on from what is written here.
-        if let Some(former) = project.packages.iter().find(|it| it.name == *name && it.origin() != origin) {
+        if let Some(former) = former {
             context
                 .console
                 .note(format!("the package '{name}' was made of '{}'; it takes that one's place", former.origin()));

@@ -53,7 +53,8 @@ pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> 
     }
     if !plugin.is_empty() && plugin != package {
         return Err(format!(
-            "the type '{}' is of the package '{package}', and not of '{plugin}'; a path has a '/': write './{plugin}'",
+            "the type '{}' is of the package '{package}', and not of '{plugin}'. If that plugin makes the package, say of \
+             what: its parameters, such as hashicorp/random and 3.6.0. A path has a '/': './{plugin}'",
             setup.kind
         ));
     }

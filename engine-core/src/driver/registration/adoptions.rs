@@ -227,7 +227,7 @@ impl Adoptions {
         }
         if id != resource.id {
             resource.id = id;
-            self.claims.claim(resource.clone(), None, resolved)?;
+            self.claims.claim_read(resource.clone(), None, resolved, &outputs)?;
         }
         let mut inputs = inputs.unwrap_or_else(|| self.inputs_of(adoption, &outputs));
         for (key, value) in &adoption.inputs {

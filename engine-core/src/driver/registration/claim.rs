@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::plan::RegistrationError;
+use crate::plan::{RegistrationError, for_provider};
 use crate::resource_state::ResourceState;
 use crate::urn::Urn;
+use crate::value::PropertyMap;
 
 use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
@@ -30,11 +31,39 @@ impl Claims {
         formerly: Option<&Urn>,
         resolved: &ResolvedProvider,
     ) -> Result<(), RegistrationError> {
+        self.claim_unless(resource, formerly, resolved, |_| false)
+    }
+
+    /// The same of an object that was asked for by another id than it has. Some providers give all objects of a type one id (the
+    /// `none` of passwords), so another resource has this object only where that looks the same.
+    pub(crate) fn claim_read(
+        &self,
+        resource: ResourceState,
+        formerly: Option<&Urn>,
+        resolved: &ResolvedProvider,
+        outputs: &PropertyMap,
+    ) -> Result<(), RegistrationError> {
+        let read = for_provider(outputs);
+        let resource = ResourceState { outputs: Some(Arc::new(outputs.clone())), ..resource };
+        let shown = |holder: &ResourceState| holder.outputs.as_deref().map(for_provider);
+        self.claim_unless(resource, formerly, resolved, |holder| shown(holder).as_ref() != Some(&read))
+    }
+
+    fn claim_unless(
+        &self,
+        resource: ResourceState,
+        formerly: Option<&Urn>,
+        resolved: &ResolvedProvider,
+        has_another: impl Fn(&ResourceState) -> bool,
+    ) -> Result<(), RegistrationError> {
         let known = self.journal.holders_of(&resource.id);
         let is_itself =
             |other: &ResourceState| (other.urn == resource.urn || Some(&other.urn) == formerly) && !other.delete;
         let holder = known.iter().find(|other| {
-            other.kind == resource.kind && !is_itself(other) && self.is_served_alike(other, &resource, resolved)
+            other.kind == resource.kind
+                && !is_itself(other)
+                && !has_another(other)
+                && self.is_served_alike(other, &resource, resolved)
         });
         if let Some(holder) = holder {
             return Err(RegistrationError::object_taken(&resource.urn, holder));

@@ -62,7 +62,8 @@ impl ImportOption {
         if !resolved.can_read() {
             return Some(Err(ImportFailure::Refused(RegistrationError::import_without_read(&registration.urn))));
         }
-        if let Err(refusal) = self.claim_imported(registration, &registration.goal.import_id, resolved) {
+        let id = &registration.goal.import_id;
+        if let Err(refusal) = self.claims.claim(wanted(registration, id), formerly(registration), resolved) {
             return Some(Err(ImportFailure::Refused(refusal)));
         }
         // When the run has been stopped, the question that follows says so.
@@ -71,23 +72,16 @@ impl ImportOption {
         if let Ok(Answer::Read { id, outputs, inputs, .. }) = &answer {
             outputs.iter().chain(inputs).for_each(|properties| self.reports.learn_secrets_of(properties));
             if *id != registration.goal.import_id
-                && let Err(refusal) = self.claim_imported(registration, id, resolved)
+                && let Some(outputs) = outputs
             {
-                return Some(Err(ImportFailure::Refused(refusal)));
+                let resource = wanted(registration, id);
+                let claimed = self.claims.claim_read(resource, formerly(registration), resolved, outputs);
+                if let Err(refusal) = claimed {
+                    return Some(Err(ImportFailure::Refused(refusal)));
+                }
             }
         }
         Some(answer.map_err(ImportFailure::Call))
-    }
-
-    fn claim_imported(
-        &self,
-        registration: &Registration,
-        id: &str,
-        resolved: &ResolvedProvider,
-    ) -> Result<(), RegistrationError> {
-        let resource = ResourceState { id: id.to_owned(), ..registration.new_state() };
-        let formerly = registration.old.as_ref().map(|(_, old)| &old.urn);
-        self.claims.claim(resource, formerly, resolved)
     }
 
     /// Tells that an object could not be taken over. A preview goes on, to tell of all of them; so does a run with
@@ -117,4 +111,14 @@ impl ImportOption {
             (true, false) => Ok((urn, RegistrationOutcome::Failed)),
         }
     }
+}
+
+/// The resource that is to have an object.
+fn wanted(registration: &Registration, id: &str) -> ResourceState {
+    ResourceState { id: id.to_owned(), ..registration.new_state() }
+}
+
+/// The URN that it had before.
+fn formerly(registration: &Registration) -> Option<&Urn> {
+    registration.old.as_ref().map(|(_, old)| &old.urn)
 }

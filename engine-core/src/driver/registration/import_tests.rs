@@ -297,6 +297,26 @@ fn an_object_that_another_resource_has_is_refused_with_the_name_of_that_resource
 }
 
 #[test]
+fn objects_that_all_have_one_id_are_told_apart_by_what_they_are() {
+    let two = |host: &Arc<ScriptedHost>, resources: &[Arc<ResourceState>]| {
+        up(host, resources.to_vec(), &[imported("a", "x", "first"), imported("b", "y", "second")])
+    };
+    let world = [("a", Some(zone("x"))), ("b", Some(zone("y")))].map(|(name, found)| (name.to_owned(), found));
+    let world = Mutex::new(world.into());
+    let host = Arc::new(ScriptedHost { world, one_id: Some("none"), ..ScriptedHost::default() });
+    let taken = two(&host, &[]);
+    assert_eq!(taken.report.summary.outcome, Ended::Succeeded, "{}", taken.messages);
+    assert_eq!((taken.resource("a").id.as_str(), taken.resource("b").id.as_str()), ("none", "none"));
+    let first = up(&host, Vec::new(), &[imported("a", "x", "first")]);
+    assert_eq!(two(&host, &first.resources).report.summary.outcome, Ended::Succeeded);
+    // The same object by another name of it.
+    let world = Mutex::new([("b".to_owned(), Some(zone("x")))].into());
+    let host = Arc::new(ScriptedHost { world, one_id: Some("none"), ..ScriptedHost::default() });
+    let refused = up(&host, first.resources, &[imported("a", "x", "first"), imported("b", "x", "second")]);
+    assert!(refused.messages.contains("the object 'none' is that of"), "{}", refused.messages);
+}
+
+#[test]
 fn an_id_that_another_provider_or_a_mere_look_up_has_is_no_other_resource_of_the_object() {
     let first = up(&Arc::default(), Vec::new(), &[imported("a", "x", "id-7")]);
     let other = Wanted { object: 2, ..imported("b", "x", "id-7") };

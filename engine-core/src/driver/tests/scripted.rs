@@ -39,6 +39,8 @@ pub(crate) struct ScriptedHost {
     pub(crate) by_hand: bool,
     /// What `read` finds, by the resource's name: other outputs, or that the object is gone.
     pub(crate) world: Mutex<HashMap<String, Option<PropertyMap>>>,
+    /// The id that `read` gives all objects, whatever they are asked for by.
+    pub(crate) one_id: Option<&'static str>,
     /// What `create`, `update` and `check` give beside what they echo, by the resource's name.
     pub(crate) gives: Mutex<HashMap<(String, &'static str), PropertyMap>>,
     /// Do its objects lack `create`?
@@ -299,6 +301,7 @@ impl ProviderHost for ScriptedHost {
             Method::Read { id, props, .. } => {
                 let found = lock(&self.world).get(&name).cloned().unwrap_or(Some(props));
                 let id = if found.is_some() { id } else { String::new() };
+                let id = self.one_id.map_or(id, str::to_owned);
                 let id = found.as_ref().map_or_else(String::new, |_| id);
                 Answer::Read { id, outputs: found, inputs: None, read_first: false }
             }

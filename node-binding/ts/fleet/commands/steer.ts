@@ -28,7 +28,7 @@ export async function cancel(asked: Request): Promise<number> {
         throw new FleetError(`run ${run.id} has ended: there is nothing left to cancel`);
     }
     await run.cancel();
-    say(`cancelling ${run.id}: what is in flight ends in order`);
+    say(`cancelling ${run.id}: what is in flight ends in order, once a worker is there`);
     tell(await follow(run, asked), asked);
     return 0;
 }

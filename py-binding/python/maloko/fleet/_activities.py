@@ -40,7 +40,7 @@ class StackActivities:
         LOG.info("%s %s: begins%s", launch["verb"], name, f", attempt {attempt}" if attempt > 1 else "")
         counts = _Counts()
         every = launch["heartbeat"] / _BEATS_A_LIMIT
-        beating = asyncio.create_task(_beat(counts, every))
+        beating = asyncio.create_task(_beat(counts, every, at_once=attempt > 1))
         try:
             end = await deploy_one(
                 launch["stack"],
@@ -114,8 +114,11 @@ class _Counts:
         }
 
 
-async def _beat(counts: _Counts, every: float) -> None:
-    # Not at once: the server writes down each beat, and most stacks have ended before the first one.
+async def _beat(counts: _Counts, every: float, *, at_once: bool) -> None:
+    # Not at once in a first attempt: the server writes down each beat, and most stacks have ended before the first one. The run
+    # may have been cancelled while nobody was at the stack, and one hears of that by a beat.
+    if at_once:
+        activity.heartbeat(counts.last)
     while True:
         await asyncio.sleep(every)
         activity.heartbeat(counts.last)

@@ -125,7 +125,10 @@ class Run:
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise _unknown(self.id, error) from error
-            raise FleetError(f"run {self.id} has ended: there is nothing left to pause, resume or cancel") from None
+            raise FleetError(
+                f"run {self.id} has ended: there is nothing left to pause, resume or cancel. "
+                "`maloko fleet retry` begins its failed stacks again"
+            ) from None
 
     async def _page(self, since: int) -> tuple[list[End], bool]:
         """What has ended from a number on, and whether all have. Waits a moment where there is nothing."""

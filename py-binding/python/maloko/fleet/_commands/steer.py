@@ -31,6 +31,6 @@ def cancel(asked: Request) -> int:
     if run.has_ended():
         raise FleetError(f"run {run.id} has ended: there is nothing left to cancel")
     run.cancel()
-    say(f"cancelling {run.id}: what is in flight ends in order")
+    say(f"cancelling {run.id}: what is in flight ends in order, once a worker is there")
     tell(follow(run, asked), asked)
     return 0
