@@ -69,6 +69,12 @@ pub fn migrate(
     returned: Vec<ResourceState>,
     successors: BTreeMap<String, String>,
 ) -> Result<Migration, String> {
+    if let Some((_, view)) = given.iter().find(|(_, resource)| resource.view_of.is_some()) {
+        return Err(format!(
+            "'{}' is a view, of which its plugin alone tells: a migration changes no resource that has views below it",
+            view.urn
+        ));
+    }
     let names = names_of(&returned)?;
     let mut migration = Migration { successors: read_successors(given, &names, successors)?, ..Migration::default() };
     let mut taken = HashSet::new();

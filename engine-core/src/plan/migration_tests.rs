@@ -107,3 +107,13 @@ fn a_resource_that_succeeds_nothing_or_stands_before_its_parent_is_refused() {
     odd[1].kind = "a:b:C".to_owned();
     assert!(refused(odd, BTreeMap::new()).contains("of the type 'a:b:C'"));
 }
+
+#[test]
+fn resources_with_views_are_not_migrated() {
+    let mut given = given();
+    let view = ResourceState { view_of: Some(urn("a")), parent: Some(urn("a")), ..old_component("part") };
+    given.push((7, Arc::new(view)));
+    let resources = given.iter().map(|(_, resource)| (**resource).clone()).collect();
+    let refused = migrate(&given, resources, BTreeMap::new()).err().unwrap_or_default();
+    assert!(refused.contains("part' is a view"), "{refused}");
+}
