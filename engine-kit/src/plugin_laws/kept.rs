@@ -151,6 +151,9 @@ struct Relay {
     heard: Arc<Heard>,
 }
 
+/// The method by which plugins tell of views.
+const VIEWS: &str = "PublishViewSteps";
+
 impl Relay {
     fn engine(&self) -> Option<Arc<dyn PluginClient>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(Weak::upgrade)
@@ -175,6 +178,8 @@ impl PluginClient for Relay {
     async fn answer(&self, method: &str, request: &[u8]) -> Result<Vec<u8>, (i32, String)> {
         match self.engine() {
             Some(engine) => engine.answer(method, request).await,
+            // A law that calls the plugin by itself has no use for its views, and they are no failure.
+            None if method == VIEWS => Ok(Vec::new()),
             None => Err((14, "no run is going on".to_owned())),
         }
     }
