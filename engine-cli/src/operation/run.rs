@@ -86,10 +86,11 @@ pub(super) async fn run(
     let is_kept = is_noted && (!request.is_dry() || is_for_library);
     let record = show.page.as_ref().filter(|_| is_kept).and_then(|page| page.record());
     if let Some(library) = &workplace.context.library {
-        library.ended(OperationEnd::new(&report, show.warnings.lines(), record.clone()));
+        library.ended(OperationEnd::new(&report, show.warnings.lines(&redactor), record.clone()));
     }
     if let Some(file) = &request.operate.run.outcome_file {
-        let told = outcome_file::Told { report: &report, warnings: show.warnings.lines(), page: record.as_deref() };
+        let told =
+            outcome_file::Told { report: &report, warnings: show.warnings.lines(&redactor), page: record.as_deref() };
         outcome_file::write(workplace.context, file, &told, &redactor)?;
     }
     if request.is_dry() {

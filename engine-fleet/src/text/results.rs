@@ -87,12 +87,14 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
     }
     let warnings = results.ends.iter().flat_map(|end| end.warnings.iter().map(move |warning| (end, warning)));
     let warnings: Vec<_> = warnings.collect();
-    let row = |(end, text): &(&StackEnd, &String)| ["warning".to_owned(), cell(&end.id), cell(text), String::new()];
-    shown.add_rows(warnings.iter().take(SHOWN).map(row));
+    let row = |(end, text): &(&StackEnd, &String)| ["warning".to_owned(), cell(&end.id), cell(text)];
+    let mut warned = table();
+    warned.add_rows(warnings.iter().take(SHOWN).map(row));
     if warnings.len() > SHOWN {
         more.push(format!("and {} more warnings: `--json` lists them", warnings.len() - SHOWN));
     }
     let mut told = lines(&shown, "", columns);
+    told.extend(lines(&warned, "", columns));
     told.extend(more);
     told.extend(lines(&outputs(&results.ends), "", columns));
     told.push(fitted(&summary(results), columns));

@@ -56,7 +56,7 @@ fn results_tell_what_did_not_go_well_and_count_all() {
     let wanted = "\
 failed   a/two   provider  429: too many  (5 attempts)
 skipped  a/four  needs     needs a/two, which failed
-warning  a/one   room: one too many
+warning  a/one  room: one too many
 run tenants-up-7f3   up   failed in 2m10s   2 done  1 unchanged  1 failed  1 skipped   resources: 4 create
 ";
     assert_eq!(text("results", results, 0).unwrap(), wanted);

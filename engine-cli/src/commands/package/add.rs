@@ -47,17 +47,16 @@ pub(super) async fn run(context: &Context, arguments: &PackageAdd) -> Result<()>
         )));
     }
     let folder = place(context, &project, &found, language, &folder, how).await?;
-    if !is_listed {
-        let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
-        context.console.line(&format!("note: {what}"));
-    } else {
+    if is_listed {
         // Before the tool of the language, which may be interrupted: `install` goes on from what is written here.
         if let Some(former) = former {
-            context
-                .console
-                .note(format!("the package '{name}' was made of '{}'; it takes that one's place", former.origin()));
+            let was = format!("the package '{name}' was made of '{}'; it takes that one's place", former.origin());
+            context.console.note(was);
         }
         list(&project, name, &entry)?;
+    } else {
+        let what = "its schema is in a file, so it is not in Pulumi.yaml: keep the folder with your program";
+        context.console.line(&format!("note: {what}"));
     }
     if !arguments.no_link {
         use_it(context, &project, language, &folder)?;

@@ -4,6 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use maloko_core::event::{Event, EventSink, Severity};
 
+use crate::display::Redactor;
+
 /// So many are kept, each up to so many characters: an engine that distributes stacks keeps them with the end of each.
 const KEPT: usize = 3;
 const LONGEST: usize = 400;
@@ -13,9 +15,14 @@ const LONGEST: usize = 400;
 pub(in crate::operation) struct Warnings(Mutex<Vec<String>>);
 
 impl Warnings {
-    /// Each in one line, without secrets.
-    pub(in crate::operation) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Each in one line, without secrets: those are taken out before anything is cut.
+    pub(in crate::operation) fn lines(&self, redactor: &Redactor) -> Vec<String> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = |text: &String| {
+            let text = redactor.message(text);
+            text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect()
+        };
+        kept.iter().map(line).collect()
     }
 }
 
@@ -28,8 +35,7 @@ impl EventSink for Warnings {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < KEPT {
             let name = diagnostic.urn.as_ref().map(|urn| format!("{}: ", urn.name())).unwrap_or_default();
-            let words = diagnostic.message.split_whitespace().collect::<Vec<_>>().join(" ");
-            kept.push(format!("{name}{words}").chars().take(LONGEST).collect());
+            kept.push(format!("{name}{}", diagnostic.message));
         }
     }
 }
@@ -39,7 +45,7 @@ mod tests {
     use maloko_core::event::{Diagnostic, Event, EventSink, Severity, Speaker};
     use maloko_core::urn::Urn;
 
-    use super::Warnings;
+    use super::{Redactor, Warnings};
 
     fn said(severity: Severity, message: &str) -> Event {
         let urn = Some(Urn::new("dev", "p", "", "a:b:C", "room"));
@@ -62,7 +68,9 @@ mod tests {
         for _ in 0..5 {
             warnings.emit(said(Severity::Warning, &"long ".repeat(200)));
         }
-        let lines = warnings.lines();
-        assert_eq!((lines[0].as_str(), lines.len(), lines[1].len()), ("room: one object too many", 3, 400));
+        let redactor = Redactor::new();
+        redactor.learn("one object");
+        let lines = warnings.lines(&redactor);
+        assert_eq!((lines[0].as_str(), lines.len(), lines[1].len()), ("room: [secret] too many", 3, 400));
     }
 }

@@ -99,7 +99,14 @@ def run_inside(
         int,
         str,
         tuple[
-            str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, list[str], str | None
+            str,
+            dict[str, int],
+            bool,
+            str | None,
+            BaseException | None,
+            str | None,
+            str | None,
+            tuple[list[str], list[str], str | None],
         ]
         | None,
         str | None,

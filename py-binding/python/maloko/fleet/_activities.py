@@ -115,8 +115,8 @@ class _Counts:
 
 
 async def _beat(counts: _Counts, every: float, *, at_once: bool) -> None:
-    # Not at once in a first attempt: the server writes down each beat, and most stacks have ended before the first one. The run
-    # may have been cancelled while nobody was at the stack, and one hears of that by a beat.
+    # Not at once in a first attempt: the server writes down each beat, and most stacks have ended before the first one.
+    # The run may have been cancelled while nobody was at the stack, and one hears of that by a beat.
     if at_once:
         activity.heartbeat(counts.last)
     while True:
