@@ -293,7 +293,7 @@ impl Shared {
         let is_of_network =
             ["connect", "dial tcp", "no such host"].iter().any(|word| error.message.to_string().contains(word));
         if package.plugin().0 == terraform::PLUGIN && is_of_network {
-            return no_provider(format!("{}{}", error.message, terraform::help(&self.settings)));
+            return no_provider(format!("{}{}", error.message, terraform::help(&self.settings, package)));
         }
         error
     }

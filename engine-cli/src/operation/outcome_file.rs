@@ -85,7 +85,7 @@ impl ProgressReports for ProgressLines {
 }
 
 /// What the file of `--outcome-file` tells.
-pub(super) struct Told<'a> {
+pub(super) struct RunOutcome<'a> {
     /// How it ended.
     pub(super) report: &'a Report,
     /// Its first warnings.
@@ -95,8 +95,8 @@ pub(super) struct Told<'a> {
 }
 
 /// Writes the file of `--outcome-file`, without secrets.
-pub(super) fn write(context: &Context, file: &Path, told: &Told<'_>, redactor: &Redactor) -> Result<()> {
-    let Told { report, warnings, page } = told;
+pub(super) fn write(context: &Context, file: &Path, told: &RunOutcome<'_>, redactor: &Redactor) -> Result<()> {
+    let RunOutcome { report, warnings, page } = told;
     let exception =
         report.source.as_ref().and_then(|error| isolated::words_of(&*context.language_host, error)).map(|text| {
             json!({

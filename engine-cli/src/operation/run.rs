@@ -89,8 +89,11 @@ pub(super) async fn run(
         library.ended(OperationEnd::new(&report, show.warnings.lines(&redactor), record.clone()));
     }
     if let Some(file) = &request.operate.run.outcome_file {
-        let told =
-            outcome_file::Told { report: &report, warnings: show.warnings.lines(&redactor), page: record.as_deref() };
+        let told = outcome_file::RunOutcome {
+            report: &report,
+            warnings: show.warnings.lines(&redactor),
+            page: record.as_deref(),
+        };
         outcome_file::write(workplace.context, file, &told, &redactor)?;
     }
     if request.is_dry() {

@@ -60,12 +60,22 @@ pub(crate) fn provide(
 }
 
 /// What to do where the plugin could not get a provider.
-pub(crate) fn help(settings: &PluginSettings) -> String {
+pub(crate) fn help(settings: &PluginSettings, package: &PackageRequest) -> String {
     let cache = cache_folder(settings).map(|folder| folder.display().to_string()).unwrap_or_default();
     format!(
-        "\nWithout a network, fill its cache {cache}: `maloko plugin install {PLUGIN} --parameter NAMESPACE/NAME@VERSION --file \
-         ZIP`, or name a mirror by {MIRROR}"
+        "\nWithout a network, fill its cache {cache}: `maloko plugin install {PLUGIN} --parameter {} --file ZIP`, or name a \
+         mirror by {MIRROR}",
+        parameter_of(package).unwrap_or_else(|| "NAMESPACE/NAME@VERSION".to_owned())
     )
+}
+
+/// The provider of Terraform that an SDK or a state asks for, as a user names it.
+fn parameter_of(package: &PackageRequest) -> Option<String> {
+    let read: Parameter = serde_json::from_slice(&package.parameter.as_ref()?.value).ok()?;
+    let Remote { url, version } = read.remote?;
+    // The host is left out where it is the one that is meant without any.
+    let (_, name) = url.split_once('/').filter(|(host, _)| host.contains('.'))?;
+    Some(format!("{name}@{version}"))
 }
 
 /// What the plugin keeps of a parameter.

@@ -34,10 +34,22 @@ impl Recovery {
         self.providers.resolve(resource).await.is_ok_and(|resolved| resolved.can_read())
     }
 
-    /// Notes that a read has found the object of a resource. What a provider without `read` is said to return settles nothing.
+    /// Notes, and says, that a read has found the object of a resource. What a provider without `read` is said to return settles
+    /// nothing.
     pub(crate) async fn settle_deletion(&self, resource: &Arc<ResourceState>) -> Vec<Change> {
         let is_doubted = self.journal.ledger().doubted_deletions(resource).next().is_some();
-        if is_doubted && self.can_be_asked(resource).await { self.journal.end_doubt(resource) } else { Vec::new() }
+        if !is_doubted || !self.can_be_asked(resource).await {
+            return Vec::new();
+        }
+        // Whoever was shown a preview has been told.
+        if !self.operation.previewed {
+            let text = format!(
+                "an earlier run was interrupted while deleting this object ('{}'); its provider says that it is still there",
+                resource.id
+            );
+            self.reports.diagnose(Some(&resource.urn), Severity::Warning, text);
+        }
+        self.journal.end_doubt(resource)
     }
 
     /// Names the resources whose deletion is still in doubt at the end of a run.

@@ -46,11 +46,14 @@ fn an_object_whose_deletion_is_in_doubt_is_read_before_anything_refers_to_it() {
         let found = run_from(&host, operation(), state.clone(), &program());
         assert_eq!(found.report.summary.changes, [("create", 1), ("same", 2)].into(), "{}", found.messages);
         assert!(calls_of(&found, "a").contains(&"read") && !calls_of(&found, "a").contains(&"delete"));
+        let told = "interrupted while deleting this object ('id-1'); its provider says that it is still there";
+        assert!(found.messages.contains(told), "{}", found.messages);
         assert_eq!(doubted(&found).len(), 0, "{}", found.messages);
 
         lock(&host.world).insert("a".to_owned(), None);
         let gone = run_from(&host, operation(), state.clone(), &program());
         assert_eq!(gone.report.summary.changes, [("create", 2), ("same", 1)].into(), "{}", gone.messages);
+        assert!(!gone.messages.contains("still there"), "{}", gone.messages);
         let place = |call: &str| gone.calls.iter().position(|made| made == call);
         assert!(place("a.read") < place("b.check"), "{:?}", gone.calls);
         assert_eq!(doubted(&gone).len(), 0, "{}", gone.messages);
