@@ -8,6 +8,7 @@ use std::time::Duration;
 use maloko_cli::RunForTests;
 use maloko_core::ProgramEnd;
 use maloko_core::ProgramEngine;
+use maloko_core::error::Error;
 use maloko_core::provider::ProviderHost;
 use maloko_kit::RunRequest;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -97,8 +98,8 @@ impl TestStack {
     }
 
     /// Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
-    /// `ValueError` for an order that cannot be understood, and `MalokoError` for one that makes no sense and for a state that
-    /// cannot be opened.
+    /// `ValueError` for an order that cannot be understood, `MalokoError` for one that makes no sense, and `RuntimeError` for a
+    /// state that cannot be opened.
     fn begin(&self, py: Python<'_>, host: Py<PyAny>, order: &str) -> PyResult<TestRun> {
         let order: RunRequest =
             serde_json::from_str(order).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -106,7 +107,10 @@ impl TestStack {
         host.bridge().call_method1(py, "attach_pool", (Bound::new(py, crate::Pool::new(&host))?,))?;
         let asked: Arc<dyn ProviderHost> = Arc::clone(&host) as _;
         let run = py.detach(|| block_on(RunForTests::begin(&self.inner, &order, asked)));
-        let run = run.map_err(|error| maloko_error(py, &error))?;
+        let run = run.map_err(|error| match error {
+            Error::Configuration(_) => maloko_error(py, &error),
+            error => failed(error),
+        })?;
         let engine: Arc<dyn ProgramEngine> = Arc::clone(run.engine()) as _;
         host.bind(&engine);
         Ok(TestRun { run, host })

@@ -528,8 +528,8 @@ class TestStack:
     def begin(self, /, host: Any, order: str) -> TestRun:
         """
         Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises
-        `ValueError` for an order that cannot be understood, and `MalokoError` for one that makes no sense and for a state that
-        cannot be opened.
+        `ValueError` for an order that cannot be understood, `MalokoError` for one that makes no sense, and `RuntimeError` for a
+        state that cannot be opened.
         """
     @property
     def elapsed(self, /) -> float:
