@@ -55,6 +55,19 @@ test("a run is watched paused and goes on", async () => {
     expect(readFileSync(join(fleet.folder, "run.html"), "utf8")).toContain(run);
 });
 
+test("a stack that a stop keeps from its next start says of what it failed", () => {
+    const fleet = new FleetFolder(server);
+    const settings = { limits: { at_a_time: 1 }, retry: { provider: 2, first_wait: "1s" }, stop_after: 1 };
+    fleet.write(stacksOf(2, { fails: "always" }), settings);
+    fleet.worker();
+
+    const { ends } = fleet.run(["up"], 1);
+
+    expect(ends["tenant/t0"]?.outcome).toBe("failed");
+    expect(ends["tenant/t1"]).toMatchObject({ outcome: "skipped", text: expect.stringContaining("no room") });
+    expect(ends["tenant/t1"]?.text).toMatch(/^1 failed, and the run stops after 1; it failed before: /);
+});
+
 test("workers of the command end with it", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(2, { holds: "true" }));

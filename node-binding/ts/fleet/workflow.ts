@@ -69,6 +69,7 @@ class FleetRun {
     readonly #run: string;
     #somethingEnded = false;
     #draining = false;
+    #stopIsTold = false;
 
     constructor(order: Order) {
         this.#order = order;
@@ -174,7 +175,22 @@ class FleetRun {
         this.#running.delete(stack.id);
         this.#course.ended(end, now());
         this.#texts.set(stack.id, end.text);
+        this.#tellOfEarlierFailures();
         this.#somethingEnded = true;
+    }
+
+    // Stacks that were to be tried again when the run was stopped: their ends say of what they failed.
+    #tellOfEarlierFailures(): void {
+        if (this.#course.stopped === "" || this.#stopIsTold) {
+            return;
+        }
+        this.#stopIsTold = true;
+        for (const end of this.#course.ends.values()) {
+            const text = this.#texts.get(end.id);
+            if (end.reason === "stopped" && text) {
+                end.text = `${end.text}; it failed before: ${text}`;
+            }
+        }
     }
 
     #launch(stack: StackSpec, number: number): Launch {

@@ -44,6 +44,7 @@ class FleetRun:
         """What the last start of each stack came to."""
         self._something_ended = False
         self._draining = False
+        self._stop_is_told = False
         info = workflow.info()
         self._run = f"{info.workflow_id}/{info.first_execution_run_id}"
 
@@ -128,7 +129,17 @@ class FleetRun:
         del self._running[stack["id"]]
         self._course.ended(end, workflow.time())
         self._texts[stack["id"]] = end["text"]
+        self._tell_of_earlier_failures()
         self._something_ended = True
+
+    def _tell_of_earlier_failures(self) -> None:
+        """Stacks that were to be tried again when the run was stopped: their ends say of what they failed."""
+        if not self._course.stopped or self._stop_is_told:
+            return
+        self._stop_is_told = True
+        for name, end in self._course.ends.items():
+            if end["reason"] == "stopped" and self._texts.get(name):
+                end["text"] = f"{end['text']}; it failed before: {self._texts[name]}"
 
     def _launch(self, stack: StackSpec, number: int) -> Launch:
         return {
