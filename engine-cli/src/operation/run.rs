@@ -85,15 +85,12 @@ pub(super) async fn run(
     let is_for_library = workplace.context.library.is_some() || request.operate.run.outcome_file.is_some();
     let is_kept = is_noted && (!request.is_dry() || is_for_library);
     let record = show.page.as_ref().filter(|_| is_kept).and_then(|page| page.record());
+    let warnings = || show.warnings.as_ref().map(|warnings| warnings.lines(&redactor)).unwrap_or_default();
     if let Some(library) = &workplace.context.library {
-        library.ended(OperationEnd::new(&report, show.warnings.lines(&redactor), record.clone()));
+        library.ended(OperationEnd::new(&report, warnings(), record.clone()));
     }
     if let Some(file) = &request.operate.run.outcome_file {
-        let told = outcome_file::RunOutcome {
-            report: &report,
-            warnings: show.warnings.lines(&redactor),
-            page: record.as_deref(),
-        };
+        let told = outcome_file::RunOutcome { report: &report, warnings: warnings(), page: record.as_deref() };
         outcome_file::write(workplace.context, file, &told, &redactor)?;
     }
     if request.is_dry() {

@@ -38,8 +38,8 @@ pub(super) struct Show {
     pub(super) imported: Option<Arc<Imported>>,
     /// What the run's page shows; not in a preview pass, which is no run of its own.
     pub(super) page: Option<Arc<page::Recorder>>,
-    /// What libraries are told of the run's warnings.
-    pub(super) warnings: Arc<Warnings>,
+    /// For libraries, which read no output: the first warnings.
+    pub(super) warnings: Option<Arc<Warnings>>,
     /// For those who asked for traces or metrics.
     pub(super) telemetry: Option<Arc<Telemetry>>,
 }
@@ -132,7 +132,7 @@ impl Show {
                 })
                 .map(|_| Arc::default()),
             page: None,
-            warnings: Arc::default(),
+            warnings: (library.is_some() || flags.run.outcome_file.is_some()).then(Arc::default),
             telemetry: None,
         })
     }
@@ -152,8 +152,11 @@ impl Show {
         watchers.extend(self.imported.iter().map(|imported| Arc::clone(imported) as Arc<dyn EventSink>));
         watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
         watchers.extend(telemetry::sink(self.telemetry.as_ref()));
-        watchers.push(Arc::clone(&self.warnings) as Arc<dyn EventSink>);
-        Arc::new(Fan(watchers))
+        watchers.extend(self.warnings.iter().map(|warnings| Arc::clone(warnings) as Arc<dyn EventSink>));
+        match watchers.len() {
+            1 => watchers.swap_remove(0),
+            _ => Arc::new(Fan(watchers)),
+        }
     }
 }
 

@@ -41,36 +41,32 @@ pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> 
     }
     let mut settings = settings_for_tests(directory)?;
     settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
+    let mut name = plugin.to_owned();
     if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {
         let place = directory.join(plugin);
-        let name = if is_made { name_of(&place) } else { package.clone() };
+        name = if is_made { name_of(&place) } else { package.clone() };
         let path = folder_of(&place, &name)?;
         settings.project_plugins = vec![ProjectPlugin { name: name.clone(), path, version: String::new() }];
-        return made(setup, settings, package, name);
-    }
-    if is_made {
-        return made(setup, settings, package, plugin.to_owned());
-    }
-    if !plugin.is_empty() && plugin != package {
+    } else if !is_made && !plugin.is_empty() && plugin != package {
         return Err(format!(
             "the type '{}' is of the package '{package}', and not of '{plugin}'. If that plugin makes the package, say of \
              what: its parameters, such as hashicorp/random and 3.6.0. A path has a '/': './{plugin}'",
             setup.kind
         ));
     }
+    if is_made {
+        return made(setup, settings, package, name);
+    }
     under_test(setup, move || Arc::new(Plugins::new(settings.clone())))
 }
 
-/// A plugin whose package is its own one or, with parameters, one that it makes.
+/// A plugin whose package is one that it makes of the parameters.
 fn made(
     mut setup: PluginSetup,
     settings: PluginSettings,
     package: String,
     plugin: String,
 ) -> Result<PluginUnderTest, String> {
-    if setup.parameters.is_empty() {
-        return under_test(setup, move || Arc::new(Plugins::new(settings.clone())));
-    }
     // It is the plugin's version; that of the package comes of the parameters.
     let version = std::mem::take(&mut setup.version);
     let plugin = PackageRequest { name: plugin, version, ..PackageRequest::default() };
