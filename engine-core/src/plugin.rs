@@ -10,6 +10,7 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 
 use crate::event::Severity;
+use crate::extension::ExtensionParameter;
 use crate::provider::{Answer, CheckFailure, DiffAnswer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
@@ -108,6 +109,8 @@ pub enum PluginQuestion {
         /// Its inputs.
         inputs: PropertyMap,
     },
+    /// Has it serve a package that extends its own.
+    Extend(ExtensionParameter),
     /// Calls a function.
     Invoke {
         /// Its token.
@@ -147,6 +150,8 @@ pub enum PluginAnswer {
     Diffed(DiffAnswer),
     /// To `Configure`.
     Configured,
+    /// To `Extend`.
+    Extended,
     /// To `Construct`.
     Constructed {
         /// The component.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::extension::Extension;
 use crate::provider::StoredProvider;
 use crate::urn::Urn;
 use crate::value::{PropertyDependencies, PropertyMap, Value};
@@ -147,6 +148,8 @@ pub struct ResourceState {
     pub refresh_before_update: bool,
     /// Of a view: the resource that it is a part of. The plugin of that one tells of it; nobody is called for it.
     pub view_of: Option<Urn>,
+    /// The package that it is of, where that extends the package of its provider's plugin.
+    pub extension: Option<Arc<Extension>>,
     /// Its hooks; those of its deletion are looked up here, because the program may no longer have the resource.
     pub hooks: Hooks,
     /// Members that this version does not know, kept as they were read.

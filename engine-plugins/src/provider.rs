@@ -8,12 +8,14 @@ use prost::Message;
 use tonic::{Code, Status};
 
 use maloko_core::PropertyMap;
+use maloko_core::extension::ExtensionParameter;
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
 use maloko_core::property_diff::{DiffKind, PropertyDiff};
 use maloko_core::provider::{CheckFailure, DiffAnswer, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 use maloko_core::value::{UNKNOWN_TEXT, Value};
 use maloko_core::wire::provider as wire;
+use maloko_core::wire::provider::parameterize_request::Parameters;
 use maloko_rpc::Client;
 use maloko_rpc::child::Child;
 
@@ -24,6 +26,9 @@ use crate::views::{OpenToken, ViewTokens};
 
 /// How long a plugin may take to answer `Cancel`.
 const CANCEL_LIMIT: Duration = Duration::from_secs(5);
+
+/// What a plugin cannot do that refuses a parameter.
+const MAKES_PACKAGE: &str = "cannot make a package of its parameter";
 
 /// What a plugin that has no handshake is taken to understand until it was configured.
 const BEFORE_CONFIGURE: Features =
@@ -110,7 +115,7 @@ impl RunningPlugin {
                 version: package.version.clone(),
                 value: parameter.value.clone(),
             };
-            let made = plugin.parameterize(wire::parameterize_request::Parameters::Value(value)).await?;
+            let made = plugin.parameterize(Parameters::Value(value), MAKES_PACKAGE).await?;
             if made.name != package.name {
                 return Err(no_provider(format!(
                     "the plugin of the package '{}' made the package '{}' of the parameter, and '{}' was asked for",
@@ -121,19 +126,31 @@ impl RunningPlugin {
         Ok(plugin)
     }
 
-    async fn parameterize(
-        &self,
-        parameter: wire::parameterize_request::Parameters,
-    ) -> Called<wire::ParameterizeResponse> {
+    /// `what` says what it cannot do where it refuses.
+    async fn parameterize(&self, parameter: Parameters, what: &str) -> Called<wire::ParameterizeResponse> {
         let asked = wire::ParameterizeRequest { parameters: Some(parameter) };
         let made = self.client.call("Parameterize", &asked).await;
-        made.map_err(|status| self.refused("cannot make a package of its parameter", &status))
+        made.map_err(|status| self.refused(what, &status))
+    }
+
+    /// Has it serve a package that extends its own, beside that.
+    async fn extend(&self, ExtensionParameter { name, version, value }: ExtensionParameter) -> Called<PluginAnswer> {
+        let what = format!("cannot be extended by the package '{name}'");
+        let value = wire::parameterize_request::Value { name: name.clone(), version, value };
+        let made = self.parameterize(Parameters::Value(value), &what).await?;
+        if made.name != name {
+            return Err(no_provider(format!(
+                "the plugin of the package '{}' {what}: it made the package '{}' of that",
+                self.package, made.name
+            )));
+        }
+        Ok(PluginAnswer::Extended)
     }
 
     /// Has it make a package of what a user wrote behind its name; gives the schema of that, as JSON.
     pub(crate) async fn schema_of_arguments(&self, arguments: &[String]) -> Called<Vec<u8>> {
         let args = wire::parameterize_request::Args { args: arguments.to_vec() };
-        let made = self.parameterize(wire::parameterize_request::Parameters::Args(args)).await?;
+        let made = self.parameterize(Parameters::Args(args), MAKES_PACKAGE).await?;
         self.schema_of(made.name, made.version).await
     }
 
@@ -209,6 +226,7 @@ impl RunningPlugin {
             PluginQuestion::Configure { urn, id, inputs } => {
                 self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
             }
+            PluginQuestion::Extend(parameter) => self.extend(parameter).await,
             PluginQuestion::Construct { request, inputs } => self.construct(*request, &inputs).await,
             PluginQuestion::Call { request, arguments } => self.call_method(*request, &arguments).await,
             PluginQuestion::Invoke { token, arguments, preview } => {

@@ -86,6 +86,50 @@ exports.token = thing.token;
     });
 });
 
+describe("extensions", () => {
+    const program = `const probe = require("./sdks/probe");
+const gadgets = require("./sdks/gadgets");
+new probe.Thing("plain", { text: "hello" });
+const gadget = new gadgets.Thing("gadget", { text: "hello" });
+exports.url = gadget.url;
+exports.region = gadgets.regionOutput().region;
+`;
+
+    test("a plugin serves its package and one that extends it", () => {
+        const { it, run, objects } = plugged("bin");
+        const extending = join(ROOT, "python-tests", "plugins", "extending_plugin.py");
+        it.write({
+            "index.js": program,
+            "bin/pulumi-resource-probe": `#!/bin/sh\nexec "${PYTHON}" "${extending}" "$@"\n`,
+        });
+        const extended = () => {
+            const calls = it.read("world/.calls").trim().split("\n");
+            it.remove("world/.calls");
+            return calls.map((line) => JSON.parse(line)).filter((call) => call.method === "parameterize");
+        };
+        succeeded("add", run(["package", "add", "--no-link", "probe"]));
+        succeeded("add", run(["package", "add", "--no-link", "probe", "gadgets"]));
+
+        succeeded("up", run(UP));
+
+        expect(extended()).toMatchObject([{ name: "gadgets", value: "what gadgets is" }]);
+        expect(objects().filter((name) => name.endsWith(".json"))).toEqual(["here-gadget.json", "here-plain.json"]);
+        const outputs = JSON.parse(run(["stack", "output", "--json", "--stack", "dev"]).stdout);
+        expect(outputs).toEqual({ region: "none", url: "http://here-gadget" });
+        const exported = JSON.parse(run(["stack", "export", "--stack", "dev"]).stdout);
+        expect(exported.features).toEqual(["extensionParameterization"]);
+        const [reference] = Object.keys(exported.deployment.extensions);
+        const referring = exported.deployment.resources.filter((its: object) => "extensionRef" in its);
+        expect(referring).toMatchObject([{ type: "gadgets:index:Thing", extensionRef: reference }]);
+        expect(succeeded("up", run(UP))).toContain("3 unchanged");
+        extended();
+        it.remove("index.js");
+        succeeded("destroy", run(["destroy", "--yes", "--skip-preview", "--stack", "dev"]));
+        expect(extended()).toMatchObject([{ name: "gadgets", value: "what gadgets is" }]);
+        expect(objects().filter((name) => name.endsWith(".json"))).toEqual([]);
+    });
+});
+
 nights("faults", () => {
     test("a plugin that is cut off when it has created an object loses nothing", () => {
         const { run, objects } = plugged("bin", join(PLUGINS, "cut.py"), PYTHON);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::duration::parse_duration;
+use crate::extension::Extension;
 use crate::provider::{DYNAMIC_PACKAGES, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
@@ -72,6 +73,8 @@ pub struct Goal {
     pub checksums: BTreeMap<String, String>,
     /// The package that the program registered for it; empty for none.
     pub package_ref: String,
+    /// What extends the package of its provider's plugin, if its package does.
+    pub extension: Option<Arc<Extension>>,
     /// Protection; `None`: as the parent.
     pub protect: Option<bool>,
     /// Forget instead of deleting; `None`: as the parent.
@@ -174,6 +177,7 @@ impl Goal {
             download_url: request.plugin_download_url,
             checksums: hex_checksums(&request.plugin_checksums),
             package_ref: request.package_ref,
+            extension: None,
             protect: request.protect,
             retain_on_delete: request.retain_on_delete,
             delete_before_replace: (request.delete_before_replace_defined || request.delete_before_replace)

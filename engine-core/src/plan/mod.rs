@@ -49,7 +49,7 @@ pub use goal::{Alias, Goal};
 pub use migration::{Migration, Subtree, migrate};
 pub use names::{bearers, did_you_mean, first_few, several_bear_it};
 pub use planner::{Inherited, Planner};
-pub use refusals::package::{extension_not_hosted, function_not_hosted};
+pub use refusals::package::function_not_hosted;
 pub use refusals::registration::{RegistrationError, not_a_path, serialised_provider, unregistered_hook};
 pub use registration::progress::Registration;
 pub use registration::question::{Next, Question};

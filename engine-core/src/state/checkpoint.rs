@@ -4,9 +4,14 @@ mod document;
 mod outline;
 pub(super) mod summary;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
+use crate::extension::{Extension, ExtensionParameter, Extensions};
 use crate::message;
 use crate::message::Command;
 use crate::resource_state::ResourceState;
@@ -24,6 +29,8 @@ const VERSION: u64 = 3;
 const VERSION_WITH_FEATURES: u64 = 4;
 /// The feature of a state with bytes that are no UTF-8: an older tool could not read it.
 const BYTES_FEATURE: &str = "byteString";
+/// The member of a deployment with what its resources refer to by `extensionRef`.
+const EXTENSIONS_KEY: &str = "extensions";
 /// Features that we understand, or keep untouched.
 const KNOWN_FEATURES: [&str; 8] = [
     BYTES_FEATURE,
@@ -72,7 +79,8 @@ impl Checkpoint {
 
     /// Writes a stack file; secrets are encrypted, sealed ones stay as they are.
     pub fn encode(&self, crypter: &Crypter) -> Result<Vec<u8>> {
-        let mut encoder = Encoder::new(Vec::with_capacity(capacity(&self.snapshot)), Some(crypter), SecretText::Cipher);
+        let out = Vec::with_capacity(capacity(&self.snapshot));
+        let mut encoder = Encoder::new(out, Some(crypter), SecretText::Cipher).with_extensions_apart();
         let head = write_head(&mut encoder, &self.snapshot)?;
         encoder.out().extend_from_slice(b",\"checkpoint\":{\"stack\":");
         write_string(encoder.out(), &self.stack);
@@ -91,7 +99,8 @@ impl Checkpoint {
 /// needed to show secrets, and for a snapshot whose secrets were decrypted.
 pub fn export_deployment(snapshot: &Snapshot, crypter: Option<&Crypter>, show_secrets: bool) -> Result<String> {
     let secret_text = if show_secrets { SecretText::Plain } else { SecretText::Cipher };
-    let mut encoder = Encoder::new(Vec::with_capacity(capacity(snapshot)), crypter, secret_text);
+    let out = Vec::with_capacity(capacity(snapshot));
+    let mut encoder = Encoder::new(out, crypter, secret_text).with_extensions_apart();
     let head = write_head(&mut encoder, snapshot)?;
     encoder.out().extend_from_slice(b",\"deployment\":");
     write_latest(&mut encoder, snapshot, crypter)?;
@@ -153,11 +162,33 @@ fn read(bytes: &[u8], what: &str, place: &str) -> Result<Document> {
     let latest = document.checkpoint.as_mut().and_then(|checkpoint| checkpoint.latest.as_mut());
     if let Some(snapshot) = latest.or(document.deployment.as_mut()) {
         snapshot.was_with_bytes = features.iter().any(|feature| feature == BYTES_FEATURE);
+        resolve_extensions(snapshot)
+            .map_err(|error| damaged(what, place, &format!("its '{EXTENSIONS_KEY}' cannot be read: {error}")))?;
     }
     if document.version.is_none() {
         return Err(damaged(what, place, "it has no 'version'"));
     }
     Ok(document)
+}
+
+/// Gives resources what their `extensionRef`s stand for.
+fn resolve_extensions(snapshot: &mut Snapshot) -> serde_json::Result<()> {
+    let Some(listed) = snapshot.other.shift_remove(EXTENSIONS_KEY) else { return Ok(()) };
+    let listed = Option::<BTreeMap<String, ExtensionParameter>>::deserialize(listed)?.unwrap_or_default();
+    let extensions: Extensions = listed
+        .into_iter()
+        .map(|(reference, parameter)| (reference.clone(), Extension::known(reference, parameter)))
+        .collect();
+    let resolve = &mut |resource: &mut Arc<ResourceState>| {
+        let reference = resource.extension.as_ref().map(|extension| extension.reference());
+        if let Some(extension) = reference.and_then(|reference| extensions.get(reference)) {
+            Arc::make_mut(resource).extension = Some(Arc::clone(extension));
+        }
+        Ok(())
+    };
+    // No resource refuses.
+    let _ = snapshot.each_resource(resolve);
+    Ok(())
 }
 
 fn damaged(what: &str, place: &str, problem: &str) -> Error {
@@ -231,7 +262,7 @@ fn features(snapshot: &Snapshot) -> Vec<&'static str> {
     };
     let other = |name: &str| snapshot.other.get(name).is_some_and(|value| !value.is_null());
     let mut found = Vec::new();
-    if other("extensions") || has(&|resource| member(resource, "extensionRef")) {
+    if has(&|resource| resource.extension.is_some()) {
         found.push("extensionParameterization");
     }
     if has(&|resource| !resource.hooks.is_empty() || member(resource, "resourceHooks")) {
@@ -304,8 +335,21 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
     for (key, value) in snapshot.other.iter().filter(|(key, _)| *key != "manifest" && *key != "metadata") {
         write_member(encoder.out(), key, value)?;
     }
+    write_extensions(encoder)?;
     encoder.out().push(b'}');
     Ok(())
+}
+
+/// Writes what the resources refer to by `extensionRef`.
+fn write_extensions(encoder: &mut Encoder<'_>) -> Result<()> {
+    let known = encoder.extensions().into_iter().flatten();
+    let parameters: BTreeMap<&str, &ExtensionParameter> =
+        known.filter_map(|(reference, extension)| Some((reference.as_str(), extension.parameter()?))).collect();
+    if parameters.is_empty() {
+        return Ok(());
+    }
+    let json = serde_json::to_value(parameters).map_err(|error| Error::BadState(error.to_string().into()))?;
+    write_member(encoder.out(), EXTENSIONS_KEY, &json)
 }
 
 fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::extension::{Extension, ExtensionParameter};
 use crate::provider::{ProviderReference, Revision, StoredProvider};
 use crate::resource_state::HookMoment;
 use crate::state::fixtures::{
@@ -101,6 +102,44 @@ fn features_come_and_go_with_their_resources() {
     checkpoint.snapshot.resources[1] = Arc::new(resource("a", 1.0));
     let json: Json = serde_json::from_slice(&checkpoint.encode(&crypter).unwrap()).unwrap();
     assert_eq!((&json["version"], json.get("features")), (&json!(3), None));
+}
+
+#[test]
+fn what_extends_the_packages_of_resources_stands_beside_them_once() {
+    let crypter = python_crypter();
+    let parameter = ExtensionParameter { name: "gadgets".into(), version: "2.5.0".into(), value: vec![0, 255] };
+    let extension = Extension::new(parameter.clone());
+    let of_gadgets = |name| Arc::new(ResourceState { extension: Some(Arc::clone(&extension)), ..resource(name, 1.0) });
+    let mut checkpoint = Checkpoint { stack: "organization/shop/dev".into(), ..Checkpoint::default() };
+    checkpoint.snapshot.resources = vec![provider_resource(), of_gadgets("a"), of_gadgets("b")];
+    let written = checkpoint.encode(&crypter).unwrap();
+    let json: Json = serde_json::from_slice(&written).unwrap();
+    let latest = &json["checkpoint"]["latest"];
+    let listed = json!({ extension.reference(): { "name": "gadgets", "version": "2.5.0", "value": "AP8=" } });
+    assert_eq!((&json["features"], &latest["extensions"]), (&json!(["extensionParameterization"]), &listed));
+    assert_eq!(latest["resources"][2]["extensionRef"], extension.reference());
+    assert_eq!(latest["resources"][2].get("extension"), None);
+
+    let mut read = Checkpoint::decode(&written, "dev.json").unwrap();
+    let known = |snapshot: &Snapshot| {
+        let of_resource = |resource: &Arc<ResourceState>| resource.extension.as_ref()?.parameter().cloned();
+        snapshot.resources.iter().map(of_resource).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&read.snapshot), [None, Some(parameter.clone()), Some(parameter)]);
+    let exported = export_deployment(&read.snapshot, None, false).unwrap();
+    assert_eq!(known(&import_deployment(exported.as_bytes(), "it").unwrap()), known(&read.snapshot));
+    read.snapshot.resources.truncate(1);
+    let json: Json = serde_json::from_slice(&read.encode(&crypter).unwrap()).unwrap();
+    assert_eq!((&json["version"], json["checkpoint"]["latest"].get("extensions")), (&json!(3), None));
+
+    // A reference without its entry stays as it is.
+    let text = String::from_utf8(written).unwrap();
+    let (start, _) = text.split_once(",\"extensions\"").unwrap();
+    let lost = Checkpoint::decode(format!("{start}}}}}}}").as_bytes(), "dev.json").unwrap();
+    assert_eq!(known(&lost.snapshot), [None, None, None]);
+    let json: Json = serde_json::from_slice(&lost.encode(&crypter).unwrap()).unwrap();
+    assert_eq!(json["checkpoint"]["latest"]["resources"][1]["extensionRef"], extension.reference());
+    assert!(reject(text.replace("AP8=", "no base64").as_bytes()).contains("its 'extensions' cannot be read"));
 }
 
 #[test]

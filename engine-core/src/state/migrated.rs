@@ -12,7 +12,7 @@ use super::format::{Encoder, SecretText, StoredResource};
 /// # Errors
 /// Secrets that cannot be decrypted, and values that are nested too deeply.
 pub fn resources_to_json(resources: &[&ResourceState], crypter: Option<&Crypter>) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(vec![b'['], crypter, SecretText::Plain);
+    let mut encoder = Encoder::new(vec![b'['], crypter, SecretText::Plain).with_extensions_apart();
     for (index, resource) in resources.iter().enumerate() {
         if index > 0 {
             encoder.out().push(b',');

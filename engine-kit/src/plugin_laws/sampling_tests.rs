@@ -110,7 +110,9 @@ impl PluginHost for Boxes {
             PluginQuestion::Invoke { arguments, .. } => {
                 PluginAnswer::Returned { result: arguments, failures: Vec::new() }
             }
-            PluginQuestion::Construct { .. } | PluginQuestion::Call { .. } => PluginAnswer::Configured,
+            PluginQuestion::Extend(_) | PluginQuestion::Construct { .. } | PluginQuestion::Call { .. } => {
+                PluginAnswer::Configured
+            }
         })
     }
 

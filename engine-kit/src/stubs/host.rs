@@ -199,6 +199,7 @@ impl PluginHost for Stubs {
             }
             PluginQuestion::DiffConfig { .. } => PluginAnswer::Diffed(DiffAnswer::default()),
             PluginQuestion::Configure { .. } => PluginAnswer::Configured,
+            PluginQuestion::Extend(_) => PluginAnswer::Extended,
             PluginQuestion::Invoke { token, arguments, .. } => {
                 let failures = self.schemas.arguments(&token, &arguments);
                 let result = if failures.is_empty() { self.function(&token, arguments).await? } else { arguments };

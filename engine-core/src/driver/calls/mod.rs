@@ -4,6 +4,7 @@ pub(super) mod answer_validation;
 pub(super) mod class_permits;
 pub(super) mod component_code;
 pub(super) mod configurations;
+mod extensions;
 pub(super) mod no_provider;
 pub(super) mod plugins;
 pub(super) mod provider_plugins;

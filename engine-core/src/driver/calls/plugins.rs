@@ -9,6 +9,7 @@ use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
 use semver::Version;
 
+use crate::extension::Extension;
 use crate::message;
 use crate::message::Command;
 use crate::operation::Operation;
@@ -20,6 +21,7 @@ use crate::urn::{Urn, UrnMap};
 use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
+use crate::driver::calls::extensions::ExtendedPlugin;
 use crate::driver::exchange::Exchange;
 use crate::driver::outside_calls::{AskPlugin, StartPlugin};
 use crate::driver::permits::Once;
@@ -32,6 +34,8 @@ pub(crate) struct PluginProvider {
     /// Its plugin, or why there is none. A plugin that a registration started is there from the beginning.
     started: Once<Result<ObjectId, ProviderError>>,
     configured: Once<Result<(), ProviderError>>,
+    /// What its plugin was extended by.
+    pub(super) extended: ExtendedPlugin,
     /// Did anybody ask for it to be ready?
     was_needed: AtomicBool,
 }
@@ -43,6 +47,7 @@ impl PluginProvider {
             configuration,
             started,
             configured: Once::default(),
+            extended: ExtendedPlugin::default(),
             was_needed: AtomicBool::new(false),
         })
     }
@@ -80,8 +85,8 @@ pub(crate) struct PluginProviders {
     resources: BTreeMap<String, Arc<ResourceState>>,
     /// By package.
     defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
-    /// What the program registered.
-    packages: AtomicRefCell<Vec<PackageRequest>>,
+    /// What the program registered, with what extends it.
+    packages: AtomicRefCell<Vec<(PackageRequest, Option<Arc<Extension>>)>>,
     /// What the program's language says that it uses, by name.
     required: AtomicRefCell<BTreeMap<String, PackageRequest>>,
     /// The provider resources of the components that plugins made in this run, by reference.
@@ -179,11 +184,12 @@ impl PluginProviders {
         self.components.borrow().get(urn).cloned()
     }
 
-    /// Takes note of a package that the program registers; equal ones have one reference.
-    pub(crate) fn add_package(&self, package: PackageRequest) -> String {
+    /// Takes note of a package that the program registers, or of what extends that; equal ones have one reference.
+    pub(crate) fn add_package(&self, package: PackageRequest, extension: Option<Arc<Extension>>) -> String {
         let mut packages = self.packages.borrow_mut();
-        let number = packages.iter().position(|known| *known == package).unwrap_or_else(|| {
-            packages.push(package);
+        let registered = (package, extension);
+        let number = packages.iter().position(|known| *known == registered).unwrap_or_else(|| {
+            packages.push(registered);
             packages.len() - 1
         });
         format!("{PACKAGE}{number}")
@@ -191,8 +197,12 @@ impl PluginProviders {
 
     /// A package that the program registered.
     pub(crate) fn package(&self, reference: &str) -> Option<PackageRequest> {
-        let number: usize = reference.strip_prefix(PACKAGE)?.parse().ok()?;
-        self.packages.borrow().get(number).cloned()
+        self.packages.borrow().get(place_of(reference)?).map(|(package, _)| package.clone())
+    }
+
+    /// What extends the package that the program registered by that reference.
+    pub(crate) fn extension(&self, reference: &str) -> Option<Arc<Extension>> {
+        self.packages.borrow().get(place_of(reference)?)?.1.clone()
     }
 
     /// Takes note of what the program uses. Of one package in several versions it is the newest.
@@ -358,6 +368,11 @@ impl PluginProviders {
         configured.await?;
         Ok(Some(plugin))
     }
+}
+
+/// The place of a package that the program registered.
+fn place_of(reference: &str) -> Option<usize> {
+    reference.strip_prefix(PACKAGE)?.parse().ok()
 }
 
 /// There is no plugin that could run the code of a resource.

@@ -163,7 +163,7 @@ impl Providers {
         if resource.served_by() == ServedBy::Plugin {
             let plugin = self.plugins.of_resource(resource)?;
             return Ok(match resource.code() {
-                None => ResolvedProvider::plugin(plugin),
+                None => ResolvedProvider::plugin(plugin).with_extension(resource.extension.clone()),
                 Some(code) => {
                     self.learn_code(code);
                     let code = ComponentCode::new(Arc::clone(code), Some(Arc::clone(code)));
@@ -356,7 +356,8 @@ impl Providers {
             ProviderKind::Plugin(provider) => {
                 let (mut method, mut for_plugin) = (method, for_plugin);
                 let is_known = resolved.code.as_ref().is_none_or(|code| code.hand_over(&mut method, &mut for_plugin));
-                let plugin = if is_known { self.plugins.ready(provider).await? } else { None };
+                let extension = resolved.extension.as_deref();
+                let plugin = if is_known { self.plugins.ready_for(provider, extension).await? } else { None };
                 let Some(plugin) = plugin else { return Ok(unconfigured_answer(&method)) };
                 let call = ProviderCall { for_plugin, ..ProviderCall::new(number, urn, method) };
                 let mut answer = self.ask_host(plugin, call).await;
@@ -393,7 +394,8 @@ impl Providers {
         question: PluginQuestion,
     ) -> Result<Option<PluginAnswer>, ProviderError> {
         let ProviderKind::Plugin(provider) = &resolved.server else { return Ok(None) };
-        let Some(plugin) = self.plugins.ready(provider).await? else { return Ok(None) };
+        let plugin = self.plugins.ready_for(provider, resolved.extension.as_deref()).await?;
+        let Some(plugin) = plugin else { return Ok(None) };
         self.exchange.ask(AskPlugin(plugin, Box::new(question))).await.map(Some)
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::autonaming::Autonaming;
 use crate::builtin;
+use crate::extension::Extension;
 use crate::plan::for_provider;
 use crate::provider::{
     Capabilities, ObjectId, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, StoredProvider,
@@ -38,6 +39,8 @@ pub(crate) struct ResolvedProvider {
     pub(crate) class_permits: Option<Arc<ClassPermits>>,
     /// The code that its plugin is to run.
     pub(crate) code: Option<ComponentCode>,
+    /// What its plugin has to be extended by.
+    pub(crate) extension: Option<Arc<Extension>>,
 }
 
 #[derive(Clone)]
@@ -80,6 +83,7 @@ impl ResolvedProvider {
             autonaming: description.autonaming.clone(),
             class_permits,
             code: None,
+            extension: None,
         }
     }
 
@@ -91,13 +95,19 @@ impl ResolvedProvider {
             autonaming: None,
             class_permits: None,
             code: None,
+            extension: None,
         })
     }
 
     /// By a plugin.
     pub(crate) fn plugin(provider: Arc<PluginProvider>) -> Self {
         let server = ProviderKind::Plugin(provider);
-        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None, extension: None }
+    }
+
+    /// The same, by a plugin that is extended for that.
+    pub(crate) fn with_extension(self, extension: Option<Arc<Extension>>) -> Self {
+        Self { extension, ..self }
     }
 
     /// By a plugin that runs code.
@@ -108,7 +118,7 @@ impl ResolvedProvider {
     /// Of a provider resource.
     pub(super) fn provider_resource(resource: Arc<ProviderResource>) -> Self {
         let server = ProviderKind::Provider(resource);
-        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None }
+        Self { server, capabilities: EVERYTHING, autonaming: None, class_permits: None, code: None, extension: None }
     }
 
     /// The reference to the program's own provider resource that configures its object, where that is one.

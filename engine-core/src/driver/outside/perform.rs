@@ -285,6 +285,7 @@ fn of_question(question: &PluginQuestion) -> Activity {
         PluginQuestion::CheckConfig { urn, .. } => ("check its configuration".into(), Some(urn.clone())),
         PluginQuestion::DiffConfig { urn, .. } => ("compare its configuration".into(), Some(urn.clone())),
         PluginQuestion::Configure { urn, .. } => ("configure".into(), Some(urn.clone())),
+        PluginQuestion::Extend(extension) => (Cow::Owned(format!("extend it by {}", extension.name)), None),
         PluginQuestion::Invoke { token, .. } => (Cow::Owned(token.clone()), None),
         PluginQuestion::Construct { request, .. } => (Cow::Owned(format!("make {}", request.name)), None),
         PluginQuestion::Call { request, .. } => (Cow::Owned(request.tok.clone()), None),

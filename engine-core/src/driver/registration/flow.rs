@@ -244,7 +244,8 @@ impl RegistrationFlow {
                 Some(self.component_codes.server_of_code(urn, registration)?)
             }
             Some(ServedBy::Plugin) => {
-                Some(ResolvedProvider::plugin(self.providers.plugins.of(&registration.provider)?))
+                let provider = self.providers.plugins.of(&registration.provider)?;
+                Some(ResolvedProvider::plugin(provider).with_extension(registration.goal.extension.clone()))
             }
             Some(ServedBy::ItsPlugin) => {
                 Some(Box::pin(self.provider_plugins.start_provider(urn, &registration.goal)).await?)

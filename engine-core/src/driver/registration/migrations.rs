@@ -8,7 +8,7 @@ use crate::operation::Operation;
 use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
 use crate::state::Crypter;
-use crate::state::{Change, recognise_migrated, resources_from_json, resources_to_json};
+use crate::state::{Change, ResourceNumber, recognise_migrated, resources_from_json, resources_to_json};
 use crate::urn::Urn;
 use crate::wire::{Callback, StateMigrationRequest, StateMigrationResponse};
 
@@ -88,6 +88,7 @@ impl StateMigrations {
                 if was_code(number) {
                     recognise_migrated(&mut resource);
                 }
+                give_back_extension(&given, &mut resource);
                 self.planning.renew(number, Arc::new(resource))
             }));
             changes
@@ -101,5 +102,14 @@ impl StateMigrations {
         }
         self.reports.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} resources of the state"));
         Ok(())
+    }
+}
+
+/// JSON has a reference to what extends a resource's package: what that stands for is in the resources that were given.
+fn give_back_extension(given: &[(ResourceNumber, Arc<ResourceState>)], resource: &mut ResourceState) {
+    let Some(reference) = resource.extension.as_ref().map(|extension| extension.reference()) else { return };
+    let mut known = given.iter().filter_map(|(_, given)| given.extension.as_ref());
+    if let Some(known) = known.find(|known| known.reference() == reference) {
+        resource.extension = Some(Arc::clone(known));
     }
 }

@@ -26,6 +26,7 @@ impl RegistrationFlow {
     /// state.
     pub(crate) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
         let package = self.package_of_goal(goal)?;
+        goal.extension = self.providers.plugins.extension(&goal.package_ref);
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
             keep_package(goal, &self.providers.plugins.as_required(&package));
             return Ok(());
@@ -146,17 +147,20 @@ impl RegistrationFlow {
         Ok(())
     }
 
-    /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.
+    /// The plugin of a provider resource by its reference, for a function; the default one's where there is none. `package_ref`
+    /// is the package that the program registered for it.
     pub(crate) async fn plugin_for_function(
         &self,
         provider: &str,
         package: PackageRequest,
+        package_ref: &str,
         token: &str,
     ) -> Result<ResolvedProvider, RpcError> {
         let reference =
             if provider.is_empty() { self.default_provider_of(package, token).await? } else { provider.to_owned() };
         let found = self.providers.plugins.of(&reference);
-        found.map(ResolvedProvider::plugin).map_err(|error| RpcError {
+        let extension = self.providers.plugins.extension(package_ref);
+        found.map(|provider| ResolvedProvider::plugin(provider).with_extension(extension)).map_err(|error| RpcError {
             code: 2,
             message: message![format!("'{token}': "), &error.message].to_string(),
         })

@@ -185,7 +185,8 @@ impl ReadRequests {
             Some(object) => self.providers.register_with(urn, object, &registration.provider).await,
             None if registration.goal.code.is_some() => self.component_codes.server_of_code(urn, registration),
             None if registration.goal.served_by() == Some(ServedBy::Plugin) => {
-                self.providers.plugins.of(&registration.provider).map(ResolvedProvider::plugin)
+                let provider = self.providers.plugins.of(&registration.provider).map(ResolvedProvider::plugin);
+                provider.map(|provider| provider.with_extension(registration.goal.extension.clone()))
             }
             None => {
                 return ResolvedProvider::built_in(&registration.goal.kind)
@@ -316,6 +317,7 @@ fn read_state(
         modified: earlier.map(|resource| resource.modified.clone()).unwrap_or_default(),
         source_position: goal.source_position,
         stack_trace: goal.stack_trace,
+        extension: goal.extension,
         ..ResourceState::default()
     };
     (old, resource)

@@ -141,7 +141,8 @@ impl Construction {
         request: RegisterResourceRequest,
         inputs: PropertyMap,
     ) -> Result<ComponentAnswer, ProviderError> {
-        let resolved = ResolvedProvider::plugin(self.providers.plugins.of(&goal.provider)?);
+        let resolved =
+            ResolvedProvider::plugin(self.providers.plugins.of(&goal.provider)?).with_extension(goal.extension.clone());
         self.providers.plugins.note_component(urn, &goal.provider);
         let request = Box::new(self.construct_request(&goal, request));
         let question = PluginQuestion::Construct { request, inputs };

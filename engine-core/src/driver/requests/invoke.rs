@@ -60,7 +60,8 @@ impl FunctionCalls {
         };
         let named = (!request.provider.is_empty()).then(|| request.provider.clone());
         let provider = named.or_else(of_parent).unwrap_or_default();
-        let resolved = self.registration.plugin_for_function(&provider, package, &request.tok).await?;
+        let resolved =
+            self.registration.plugin_for_function(&provider, package, &request.package_ref, &request.tok).await?;
         let failed = |error: ProviderError| RpcError {
             code: 2,
             message: format!("invocation of {} returned an error: {}", request.tok, error.message),

@@ -6,13 +6,14 @@ use prost::{DecodeError, Message};
 
 use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
+use crate::extension::{Extension, ExtensionParameter};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
-use crate::plan::{RegistrationError, extension_not_hosted, hex_checksums};
+use crate::plan::{RegistrationError, hex_checksums};
 use crate::plugin::{PackageParameter, PackageRequest};
 use crate::urn::Urn;
 use crate::wire::{
-    DeploymentInfo, LogRequest, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,
+    DeploymentInfo, LogRequest, Parameterization, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,
     RegisterResourceRequest, RequirePulumiVersionRequest, RootResource, SupportsFeatureRequest,
     SupportsFeatureResponse, why_unreadable,
 };
@@ -148,9 +149,7 @@ impl Requests {
                     .await
                     .map(|response| response.encode_to_vec())
             }
-            "RegisterPackage" => {
-                self.register_package(decode(method, request)?).map(|response| response.encode_to_vec())
-            }
+            "RegisterPackage" => Ok(self.register_package(decode(method, request)?).encode_to_vec()),
             "SignalAndWaitForShutdown" => {
                 Box::pin(self.finish.wind_up()).await;
                 Ok(Vec::new())
@@ -236,13 +235,12 @@ impl Requests {
     }
 
     /// Takes note of a package that is made of a parameter, or of another version or place.
-    fn register_package(&self, request: RegisterPackageRequest) -> Result<RegisterPackageResponse, RpcError> {
+    fn register_package(&self, request: RegisterPackageRequest) -> RegisterPackageResponse {
         let base = (request.name.as_str(), request.version.as_str());
-        if let Some(extension) = &request.extension {
-            let message = extension_not_hosted((&extension.name, &extension.version), base);
-            return Err(RpcError { code: 12, message });
-        }
         let checksums = hex_checksums(&request.checksums);
+        let extension = request.extension.map(|Parameterization { name, version, value }| {
+            Extension::new(ExtensionParameter { name, version, value })
+        });
         let made = match request.parameterization {
             None => package(base.0, base.1, &request.download_url, checksums),
             Some(made) => PackageRequest {
@@ -250,7 +248,7 @@ impl Requests {
                 ..package(&made.name, &made.version, &request.download_url, checksums)
             },
         };
-        Ok(RegisterPackageResponse { r#ref: self.providers.plugins.add_package(made) })
+        RegisterPackageResponse { r#ref: self.providers.plugins.add_package(made, extension) }
     }
 }
 

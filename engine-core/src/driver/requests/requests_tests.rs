@@ -141,10 +141,7 @@ fn a_function_is_not_called_before_what_it_depends_on_is_there() {
 #[test]
 fn what_is_not_served_is_refused_by_name() {
     let (engine, _) = engine();
-    let made = Parameterization { name: "net".to_owned(), version: "2.0.0".to_owned(), value: Vec::new() };
-    let package = RegisterPackageRequest { name: "aws".to_owned(), ..RegisterPackageRequest::default() };
     let refused = [
-        ask(&engine, "RegisterPackage", &RegisterPackageRequest { extension: Some(made), ..package }),
         ask(
             &engine,
             "Call",
@@ -160,23 +157,25 @@ fn what_is_not_served_is_refused_by_name() {
 #[test]
 fn equal_packages_have_one_reference() {
     let (engine, _) = engine();
-    let made = |version: &str| RegisterPackageRequest {
-        name: "base".to_owned(),
-        parameterization: Some(Parameterization {
-            name: "net".to_owned(),
-            version: version.to_owned(),
-            value: b"what net is".to_vec(),
-        }),
-        ..RegisterPackageRequest::default()
+    let package = RegisterPackageRequest { name: "base".to_owned(), ..RegisterPackageRequest::default() };
+    let made = |version: &str| {
+        Some(Parameterization { name: "net".to_owned(), version: version.to_owned(), value: b"what net is".to_vec() })
     };
-    let reference = |version: &str| {
-        let answer = ask(&engine, "RegisterPackage", &made(version)).unwrap();
+    let registered = |request: &RegisterPackageRequest| {
+        let answer = ask(&engine, "RegisterPackage", request).unwrap();
         RegisterPackageResponse::decode(&answer[..]).unwrap().r#ref
     };
-    let first = reference("1.0.0");
+    let replacing =
+        |version| registered(&RegisterPackageRequest { parameterization: made(version), ..package.clone() });
+    let extending = |version| registered(&RegisterPackageRequest { extension: made(version), ..package.clone() });
+    let first = replacing("1.0.0");
     assert!(!first.is_empty());
-    assert_ne!(reference("2.0.0"), first);
-    assert_eq!(reference("1.0.0"), first);
+    assert_ne!(replacing("2.0.0"), first);
+    assert_eq!(replacing("1.0.0"), first);
+    // What extends a package is another one, and so is the package itself.
+    assert_ne!(extending("1.0.0"), first);
+    assert_eq!(extending("1.0.0"), extending("1.0.0"));
+    assert_ne!(registered(&package), extending("1.0.0"));
 }
 
 #[test]

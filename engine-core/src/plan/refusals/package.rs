@@ -36,16 +36,6 @@ pub fn function_not_hosted(token: &str, version: &str) -> String {
     format!("the function '{token}' belongs to the package {package}, which has none of that name")
 }
 
-/// The refusal of a package that extends another one in its plugin.
-#[must_use]
-pub fn extension_not_hosted(package: (&str, &str), of: (&str, &str)) -> String {
-    format!(
-        "the package {} extends the package {}, and maloko does not extend packages yet",
-        named(package.0, package.1),
-        named(of.0, of.1)
-    )
-}
-
 /// A package as messages name it.
 fn named(package: &str, version: &str) -> String {
     if version.is_empty() { format!("'{package}'") } else { format!("'{package}' (version {version})") }

@@ -193,6 +193,7 @@ impl Registration {
             replace_on_changes: goal.replace_on_changes.clone(),
             replacement_trigger: goal.replacement_trigger.clone(),
             hooks: goal.hooks.clone(),
+            extension: goal.extension.clone(),
             ..ResourceState::default()
         }
     }

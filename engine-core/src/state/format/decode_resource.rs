@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
+use crate::extension::Extension;
 use crate::provider::{ProviderReference, StoredProvider};
 use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyDependencies, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::decode_value::StateValue;
+use super::encode_resource::WHOLE_EXTENSION;
 
 /// A resource as it stands in a state or a journal.
 pub(crate) struct StoredResource(pub(crate) ResourceState);
@@ -83,6 +85,13 @@ impl<'de> Visitor<'de> for ResourceVisitor {
                 }
                 "refreshBeforeUpdate" => resource.refresh_before_update = map.next_value()?,
                 "viewOf" => resource.view_of = optional_urn(&mut map)?,
+                "extensionRef" => {
+                    let reference: String = map.next_value()?;
+                    if !reference.is_empty() && resource.extension.is_none() {
+                        resource.extension = Some(Extension::referred_to(reference));
+                    }
+                }
+                WHOLE_EXTENSION => resource.extension = Some(Extension::new(map.next_value()?)),
                 "resourceHooks" => {
                     let json: serde_json::Value = map.next_value()?;
                     match hooks(&json) {

@@ -1,8 +1,11 @@
 //! Resources to JSON, in Pulumi's member order.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use crate::error::Result;
+use crate::extension::Extension;
 use crate::provider::StoredProvider;
 use crate::resource_state::{CustomTimeouts, Hooks, ResourceState};
 use crate::state::pending_operation::PendingOperation;
@@ -11,6 +14,9 @@ use crate::value::{PROVIDER_KEY, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::encode_value::{Encoder, readable};
 use super::json::{write_json, write_string};
+
+/// The member of a journal's resources that is in checkpoints once for all of them.
+pub(super) const WHOLE_EXTENSION: &str = "extension";
 
 impl Encoder<'_> {
     /// Writes one resource.
@@ -55,6 +61,9 @@ impl Encoder<'_> {
         self.flag("refreshBeforeUpdate", resource.refresh_before_update);
         self.optional_urn("viewOf", resource.view_of.as_ref());
         self.hooks(&resource.hooks)?;
+        if let Some(extension) = &resource.extension {
+            self.extension(extension)?;
+        }
         for (key, value) in &resource.unknown_members {
             self.out.push(b',');
             write_string(self.out(), key);
@@ -252,6 +261,17 @@ impl Encoder<'_> {
             write_json(&mut self.out, hooks)?;
         }
         Ok(())
+    }
+
+    fn extension(&mut self, extension: &Arc<Extension>) -> Result<()> {
+        self.text("extensionRef", extension.reference());
+        let Some(parameter) = extension.parameter() else { return Ok(()) };
+        if let Some(extensions) = &mut self.extensions {
+            extensions.entry(extension.reference().to_owned()).or_insert_with(|| Arc::clone(extension));
+            return Ok(());
+        }
+        self.key(WHOLE_EXTENSION);
+        write_json(&mut self.out, parameter)
     }
 
     fn stack_trace(&mut self, positions: &[String]) {

@@ -1,6 +1,7 @@
 //! Values to JSON.
 
 use crate::error::{Error, Result};
+use crate::extension::Extensions;
 use crate::state::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{
@@ -28,13 +29,25 @@ pub(crate) struct Encoder<'a> {
     depth: usize,
     /// Were bytes written, in a secret too?
     holds_bytes: bool,
+    /// The extensions of the resources that were written, by reference; `None` where each resource has its own with it.
+    pub(super) extensions: Option<Extensions>,
 }
 
 impl<'a> Encoder<'a> {
     /// An encoder that appends to `out`. Without a crypter, sealed values can be written as ciphertexts and nothing
     /// else that is secret.
     pub(crate) fn new(out: Vec<u8>, crypter: Option<&'a Crypter>, secret_text: SecretText) -> Self {
-        Self { out, crypter, secret_text, depth: 0, holds_bytes: false }
+        Self { out, crypter, secret_text, depth: 0, holds_bytes: false, extensions: None }
+    }
+
+    /// One that writes resources with references to their extensions, which stand beside them once for all.
+    pub(crate) fn with_extensions_apart(self) -> Self {
+        Self { extensions: Some(Extensions::new()), ..self }
+    }
+
+    /// The extensions of the resources that were written.
+    pub(crate) fn extensions(&self) -> Option<&Extensions> {
+        self.extensions.as_ref()
     }
 
     fn crypter(&self) -> Result<&'a Crypter> {

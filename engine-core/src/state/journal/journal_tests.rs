@@ -5,6 +5,8 @@ use super::header::{Header, VERSION};
 use super::lines::{CHECKSUM_LEN, End, LineWriter, chained, split_code};
 use super::reading::{SECTOR, read, verify};
 use crate::environment::Environment;
+use crate::extension::{Extension, ExtensionParameter};
+use crate::resource_state::ResourceState;
 use crate::state::fixtures::{python_crypter, resource};
 use crate::state::format::{Encoder, SecretText};
 use crate::state::secrets::SealKey;
@@ -52,10 +54,11 @@ fn count(bytes: &[u8]) -> Option<usize> {
 fn every_change_survives() {
     let secret = [("p".into(), Value::secret("x".into()))].into();
     let pending = PendingOperation {
-        resource: crate::resource_state::ResourceState { inputs: std::sync::Arc::new(secret), ..resource("a", 1.0) }
-            .into(),
+        resource: ResourceState { inputs: std::sync::Arc::new(secret), ..resource("a", 1.0) }.into(),
         kind: PendingKind::Updating,
     };
+    let parameter = ExtensionParameter { name: "net".into(), version: "2.0.0".into(), value: vec![1, 255] };
+    let extended = ResourceState { extension: Some(Extension::new(parameter.clone())), ..resource("c", 1.0) };
     let changes = vec![
         Change::Begin { operation: 3, pending, attempt: None },
         Change::End { operation: 2 },
@@ -63,6 +66,7 @@ fn every_change_survives() {
         Change::Put { number: 8, resource: resource("b", 2.0).into(), in_place_of: Some(1) },
         Change::Set { number: 8, resource: resource("b", 3.0).into() },
         Change::Remove { number: 5 },
+        Change::Set { number: 9, resource: extended.into() },
     ];
     let (mut bytes, _) = journal(&[0]);
     let mut end = LineWriter { end: read(&bytes, "journal").unwrap().unwrap().end, key: key() };
@@ -74,6 +78,9 @@ fn every_change_survives() {
     let Change::Begin { pending, .. } = &mut found.records[0][0] else { unreachable!("the order is kept") };
     crate::state::snapshot::unseal_resource(&mut pending.resource, &python_crypter()).unwrap();
     assert_eq!(found.records[0], changes);
+    // What extends its package comes along: the checkpoint may not have it yet.
+    let Some(Change::Set { resource, .. }) = found.records[0].last() else { unreachable!("the order is kept") };
+    assert_eq!(resource.extension.as_ref().and_then(|it| it.parameter()), Some(&parameter));
 }
 
 #[test]

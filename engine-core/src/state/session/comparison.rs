@@ -114,6 +114,7 @@ fn same_members(old: &ResourceState, new: &ResourceState) -> bool {
         replacement_trigger,
         refresh_before_update,
         view_of,
+        extension,
         hooks,
         unknown_members,
     } = old;
@@ -144,6 +145,7 @@ fn same_members(old: &ResourceState, new: &ResourceState) -> bool {
         && same_list(replace_on_changes, &new.replace_on_changes)
         && *replacement_trigger == new.replacement_trigger
         && *view_of == new.view_of
+        && *extension == new.extension
         && *hooks == new.hooks
         && *unknown_members == new.unknown_members
 }
