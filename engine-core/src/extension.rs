@@ -18,7 +18,7 @@ pub struct Extension {
 pub type Extensions = BTreeMap<String, Arc<Extension>>;
 
 /// What a plugin extends its package by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ExtensionParameter {
     /// Name of the package that it makes.
     pub name: String,

@@ -12,9 +12,10 @@ use crate::autonaming::Seed;
 use crate::builtin::OtherStacks;
 use crate::config_value::ConfigValue;
 use crate::duration::parse_duration;
+use crate::extension::ExtensionParameter;
 use crate::message;
 use crate::message::{Command, Message};
-use crate::plugin::PluginsOfRun;
+use crate::plugin::{PackageRequest, PluginsOfRun};
 use crate::policy::PoliciesOfRun;
 use crate::provider::ProviderReference;
 use crate::redaction::Redactor;
@@ -69,6 +70,8 @@ pub struct Adoption {
     pub parent: Option<Urn>,
     /// Who is asked for it.
     pub provider: ProviderChoice,
+    /// Its package, where more is known of that than its name.
+    pub package: Option<Box<AdoptedPackage>>,
     /// The inputs to keep; empty: all that are known to be inputs.
     pub properties: Vec<String>,
     /// What the object does not tell of itself.
@@ -77,6 +80,15 @@ pub struct Adoption {
     pub outputs: PropertyMap,
     /// Is it protected from now on?
     pub protect: bool,
+}
+
+/// The package of an object that is taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdoptedPackage {
+    /// The package that its provider is of.
+    pub request: PackageRequest,
+    /// What extends that, where the object's package does.
+    pub extension: Option<ExtensionParameter>,
 }
 
 /// Whose provider object serves a resource that the program may not have.

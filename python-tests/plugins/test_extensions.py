@@ -199,6 +199,17 @@ def test_a_migration_of_the_state_leaves_what_the_package_is_made_of(extended: P
     assert list((extended.directory / "world").glob("*.json")) == []
 
 
+def test_an_object_of_such_a_package_is_imported_by_its_sdk(extended: Project) -> None:
+    (extended.directory / "world" / "mine.json").write_text('{"text": "hello"}')
+    extended.run("import", "gadgets:index:Thing", "gadget", "mine", "--yes", "--protect=false")
+    assert parameters(extended)[-1] == ("gadgets", "what gadgets is")
+    imported = things(extended)["gadget"]
+    assert "extensionRef" in imported
+    extended.run(*UP)
+    assert things(extended)["gadget"]["id"] == "mine"
+    assert things(extended)["gadget"]["provider"] == imported["provider"]
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

@@ -107,6 +107,42 @@ def test_the_program_uses_what_was_made_of_the_parameter(shop: Project) -> None:
     assert "2 unchanged" in made_again(shop)
 
 
+IMPORTS = {
+    "sdk": {},
+    "list": {
+        "version": "1.0.0",
+        "parameterization": {"pluginName": "probe", "pluginVersion": "1.0.0", "value": "cmVk"},
+    },
+}
+
+
+@pytest.mark.parametrize("told_by", IMPORTS)
+def test_an_object_of_a_package_that_is_made_of_a_parameter_is_imported(shop: Project, told_by: str) -> None:
+    (shop.directory / "world" / "mine.json").write_text('{"text": "hello", "size": 3}')
+    if told_by == "sdk":
+        shop.run("package", "add", "--no-link", "probe", "parts", "red")
+    entry = {"type": "parts:index:Thing", "name": "thing", "id": "mine", **IMPORTS[told_by]}
+    file = shop.write("list.json", json.dumps({"resources": [entry]}))
+    shop.run("import", "--file", str(file), "--yes")
+    resources = json.loads(shop.run("stack", "export").stdout)["deployment"]["resources"]
+    (provider,) = [it for it in resources if it["type"] == "pulumi:providers:parts"]
+    internal = provider["inputs"]["__internal"]
+    assert (internal["name"], internal["version"]) == ("probe", "1.0.0")
+    assert "red" in base64.b64decode(internal["parameterization"]).decode()
+    shop.run("package", "add", "--no-link", "probe", "parts", "red")
+    shop.write("__main__.py", PROGRAM.format(package="parts"))
+    if told_by == "sdk":
+        assert "2 unchanged" in shop.run(*UP).stdout
+
+
+def test_a_list_with_a_parameter_that_is_no_base64_says_so(shop: Project) -> None:
+    made = {"pluginName": "probe", "value": "?"}
+    entry = {"type": "parts:index:Thing", "name": "thing", "id": "mine", "parameterization": made}
+    file = shop.write("list.json", json.dumps({"resources": [entry]}))
+    said = shop.run("import", "--file", str(file), "--yes", code=2).stderr
+    assert "list.json: resource 'thing': its parameterization is no base64" in said
+
+
 def test_pip_gets_the_sdk_and_loses_it_again(shop: Project) -> None:
     shop.write("Pulumi.yaml", "name: trial\nruntime: {name: python, options: {virtualenv: own}}\n")
     # Instead of an environment of its own, which takes seconds to make: it writes down what it is asked.

@@ -14,7 +14,7 @@ use maloko_plugins::{PluginSettings, Plugins, variables};
 use super::request::Request;
 use crate::context::Context;
 use crate::language_host::Language;
-use crate::project::{Project, RunBy};
+use crate::project::{Project, RunBy, sdks};
 use crate::workplace::Workplace;
 
 /// The plugin host of an operation. It begins nothing before the run needs its first plugin.
@@ -86,6 +86,17 @@ pub(super) fn without_project(variable: impl Fn(&str) -> Option<String>, directo
         package_folders: Vec::new(),
         environment: variables().filter_map(|name| Some((name.to_owned(), variable(name)?))).collect(),
     }
+}
+
+/// Folders with the SDKs that the project's program may import, and with those that were made for it, whether it finds them there
+/// or not.
+pub(super) fn folders_with_own_sdks(context: &Context, project: &Project) -> Vec<PathBuf> {
+    let own = project.root.join(sdks::FOLDER);
+    let each = std::fs::read_dir(&own).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut folders: Vec<PathBuf> = each.collect();
+    folders.push(own);
+    folders.extend(package_folders(context, project));
+    folders
 }
 
 /// Folders with the SDKs that the project's program may import.

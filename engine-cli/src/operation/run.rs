@@ -184,7 +184,8 @@ pub(crate) async fn prepare(
     operation.program_directory = Project::program_directory(program);
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
     if let Some(import) = &request.import {
-        operation.adoptions = import.adoptions(workplace.context, stack)?;
+        let sdks = plugins::folders_with_own_sdks(workplace.context, project);
+        operation.adoptions = import.adoptions(workplace.context, stack, sdks)?;
     }
     operation.pending_creates = pending_creates(&request.pending_creates)?;
     operation.skip_unresolved_creates = request.skip_pending_creates;

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use maloko_core::extension::ExtensionParameter;
+use maloko_core::operation::AdoptedPackage;
+use maloko_core::plugin::{PackageParameter, PackageRequest};
 use semver::Version;
 use serde::Deserialize;
 
@@ -22,11 +25,44 @@ pub struct DeclaredPlugin {
     pub version: String,
     /// Where it comes from; empty for the usual places.
     pub url: String,
+    /// What the plugin makes the package of, and whether it extends the plugin's own by that; `None` where it is the plugin's own.
+    made_of: Option<(ExtensionParameter, Role)>,
     /// The file that says so.
     pub file: PathBuf,
 }
 
+/// What a package that a plugin makes of a parameter is to the plugin's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    /// It takes its place.
+    Replaces,
+    /// The plugin serves both.
+    Extends,
+}
+
+impl DeclaredPlugin {
+    /// The package that the SDK is of, as its program asks for it.
+    #[must_use]
+    pub fn adopted_package(&self) -> AdoptedPackage {
+        let own = PackageRequest {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            download_url: self.url.clone(),
+            ..PackageRequest::default()
+        };
+        match self.made_of.clone() {
+            None => AdoptedPackage { request: own, extension: None },
+            Some((extension, Role::Extends)) => AdoptedPackage { request: own, extension: Some(extension) },
+            Some((ExtensionParameter { name, version, value }, Role::Replaces)) => {
+                let parameter = Some(PackageParameter { plugin: own.name, version: own.version, value });
+                AdoptedPackage { request: PackageRequest { name, version, parameter, ..own }, extension: None }
+            }
+        }
+    }
+}
+
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct PluginFile {
     #[serde(default)]
     resource: bool,
@@ -36,13 +72,8 @@ struct PluginFile {
     version: String,
     #[serde(default)]
     server: String,
-    parameterization: Option<Parameterization>,
-}
-
-#[derive(Deserialize)]
-struct Parameterization {
-    #[serde(default)]
-    name: String,
+    parameterization: Option<ExtensionParameter>,
+    extension_parameterization: Option<ExtensionParameter>,
 }
 
 #[derive(Deserialize)]
@@ -54,8 +85,8 @@ struct PackageFile {
     pulumi: Option<PluginFile>,
 }
 
-/// The plugins that SDKs in these folders ask for, each once. A folder `node_modules` has packages for Node, any other one
-/// those for Python.
+/// The plugins that SDKs in these folders ask for, each once. A folder `node_modules` has packages that have such a folder
+/// themselves.
 #[must_use]
 pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
     let mut found = Vec::new();
@@ -64,7 +95,7 @@ pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
         if folder.file_name().is_some_and(|name| name == "node_modules") {
             in_modules(folder, DEEPEST, &mut seen, &mut found);
         } else {
-            found.extend(inside(folder).filter_map(|package| of_python(&package)));
+            found.extend(inside(folder).filter_map(|package| of_python(&package).or_else(|| of_node(&package))));
         }
     }
     found.sort();
@@ -135,13 +166,15 @@ fn of_node(package: &Path) -> Option<DeclaredPlugin> {
 }
 
 fn declared(plugin: PluginFile, name: &str, version: &str, file: PathBuf) -> Option<DeclaredPlugin> {
-    let PluginFile { resource, name: own, version: own_version, server, parameterization } = plugin;
+    let PluginFile { resource, name: own, version: own_version, server: url, .. } = plugin;
     let name = if own.is_empty() { name.to_owned() } else { own };
-    let package =
-        parameterization.map(|made| made.name).filter(|made| !made.is_empty()).unwrap_or_else(|| name.clone());
+    let replaces = plugin.parameterization.map(|made| (made, Role::Replaces));
+    let made_of = replaces.or(plugin.extension_parameterization.map(|made| (made, Role::Extends)));
+    let made_of = made_of.filter(|(made, _)| !made.name.is_empty());
+    let package = made_of.as_ref().map_or(&name, |(made, _)| &made.name).clone();
     let version = if own_version.is_empty() { version } else { &own_version };
     let version = version.strip_prefix('v').unwrap_or(version).to_owned();
-    (resource && !name.is_empty()).then_some(DeclaredPlugin { name, package, version, url: server, file })
+    (resource && !name.is_empty()).then_some(DeclaredPlugin { name, package, version, url, made_of, file })
 }
 
 #[cfg(test)]

@@ -30,10 +30,22 @@ fn python_packages_ask_for_their_plugins() {
 #[test]
 fn a_package_that_is_made_from_a_parameter_has_another_ones_plugin() {
     let place = tempfile::tempdir().expect("a folder");
-    let text = r#"{"resource": true, "name": "terraform-provider", "version": "0.9.0", "parameterization": {"name": "netbox", "version": "3.8.0"}}"#;
-    write(place.path(), "pulumi_netbox/pulumi-plugin.json", text);
-    let found = declared_plugin(&[place.path().to_owned()], "netbox").expect("declared");
-    assert_eq!((found.name.as_str(), found.version.as_str()), ("terraform-provider", "0.9.0"));
+    let told = |role: &str, name: &str| {
+        format!(
+            r#"{{"resource": true, "name": "base", "version": "0.9.0", "{role}": {{"name": "{name}", "version": "3.8.0", "value": "AP8="}}}}"#
+        )
+    };
+    write(place.path(), "pulumi_netbox/pulumi-plugin.json", &told("parameterization", "netbox"));
+    write(place.path(), "pulumi_gadgets/pulumi-plugin.json", &told("extensionParameterization", "gadgets"));
+    let found = |name: &str| declared_plugin(&[place.path().to_owned()], name).expect("declared");
+    assert_eq!((found("netbox").name.as_str(), found("netbox").version.as_str()), ("base", "0.9.0"));
+    let AdoptedPackage { request, extension } = found("netbox").adopted_package();
+    let parameter = PackageParameter { plugin: "base".into(), version: "0.9.0".into(), value: vec![0, 255] };
+    assert_eq!((request.name.as_str(), request.version.as_str()), ("netbox", "3.8.0"));
+    assert_eq!((request.parameter, extension), (Some(parameter), None));
+    let AdoptedPackage { request, extension } = found("gadgets").adopted_package();
+    assert_eq!((request.name.as_str(), request.version.as_str(), request.parameter), ("base", "0.9.0", None));
+    assert_eq!(extension.map(|it| (it.name, it.value)), Some(("gadgets".to_owned(), vec![0, 255])));
 }
 
 #[test]

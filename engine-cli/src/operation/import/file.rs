@@ -4,7 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use maloko_core::event::{Event, EventSink, Op};
+use maloko_core::extension::ExtensionParameter;
+use maloko_core::operation::AdoptedPackage;
+use maloko_core::plugin::{PackageParameter, PackageRequest};
 use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
@@ -66,17 +71,62 @@ pub(super) struct Listed {
     pub(super) inputs: BTreeMap<String, serde_json::Value>,
     #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) outputs: BTreeMap<String, serde_json::Value>,
-    // Pulumi's, for packages that are not dynamic.
-    #[serde(default, skip_serializing)]
-    pub(super) version: Unused,
-    #[serde(default, skip_serializing)]
-    pub(super) plugin_download_url: Unused,
+    /// Of its package.
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
+    pub(super) version: String,
+    /// Where the plugin of its package comes from.
+    #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "String::is_empty")]
+    pub(super) plugin_download_url: String,
+    /// What a plugin makes its package of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parameterization: Option<ListedParameter>,
+    /// What extends its provider's package, if its package does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) extension: Option<ExtensionParameter>,
+    /// Pulumi's.
     #[serde(default, skip_serializing)]
     pub(super) remote: Unused,
-    #[serde(default, skip_serializing)]
-    pub(super) parameterization: Unused,
-    #[serde(default, skip_serializing)]
-    pub(super) extension: Unused,
+}
+
+/// What a plugin makes a package of.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ListedParameter {
+    /// The plugin.
+    plugin_name: String,
+    #[serde(default, deserialize_with = "or_nothing")]
+    plugin_version: String,
+    /// The parameter, in base64.
+    value: String,
+}
+
+impl ListedParameter {
+    fn decoded(&self) -> std::result::Result<PackageParameter, String> {
+        let Self { plugin_name: plugin, plugin_version: version, value } = self.clone();
+        let value = STANDARD.decode(value).map_err(|error| format!("its parameterization is no base64: {error}"))?;
+        Ok(PackageParameter { plugin, version, value })
+    }
+}
+
+impl Listed {
+    /// Its package, as far as the list tells of more than its name: `name` is that of its type.
+    ///
+    /// # Errors
+    /// The parameter is no base64.
+    pub(super) fn package(&self, name: &str) -> std::result::Result<Option<AdoptedPackage>, String> {
+        let tells = [&self.version, &self.plugin_download_url].iter().any(|text| !text.is_empty());
+        if !tells && self.parameterization.is_none() && self.extension.is_none() {
+            return Ok(None);
+        }
+        let request = PackageRequest {
+            name: name.to_owned(),
+            version: self.version.strip_prefix('v').unwrap_or(&self.version).to_owned(),
+            download_url: self.plugin_download_url.trim_end_matches('/').to_owned(),
+            parameter: self.parameterization.as_ref().map(ListedParameter::decoded).transpose()?,
+            ..PackageRequest::default()
+        };
+        Ok(Some(AdoptedPackage { request, extension: self.extension.clone() }))
+    }
 }
 
 impl ImportFile {

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use maloko_core::operation::{Adoption, ProviderChoice};
+use maloko_core::operation::{AdoptedPackage, Adoption, ProviderChoice};
 use maloko_core::provider::{ProviderReference, Revision};
 use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::state::StackName;
-use maloko_core::urn::Urn;
+use maloko_core::urn::{Urn, package_of};
+use maloko_plugins::declared_plugin;
 
 use crate::arguments::ImportArguments;
 use crate::context::Context;
@@ -57,15 +58,14 @@ impl From<ImportArguments> for ImportRequest {
 }
 
 impl ImportRequest {
-    /// The objects to take over into the stack.
-    pub(super) fn adoptions(&self, context: &Context, stack: &StackName) -> Result<Vec<Adoption>> {
+    /// The objects to take over into the stack. `sdks` are folders with the SDKs of packages.
+    pub(super) fn adoptions(&self, context: &Context, stack: &StackName, sdks: Vec<PathBuf>) -> Result<Vec<Adoption>> {
         let (list, place) = match &self.file {
             Some(file) => (ImportFile::read(context, file)?, format!("{}: ", file.display())),
             None => (ImportFile { resources: vec![self.single.clone()], ..ImportFile::default() }, String::new()),
         };
-        let reader =
-            Reader { list: &list, place, stack, language: context.language_host.language(), protect: self.protect };
-        reader.adoptions()
+        let language = context.language_host.language();
+        Reader { list: &list, place, stack, language, protect: self.protect, sdks }.adoptions()
     }
 }
 
@@ -76,6 +76,8 @@ struct Reader<'a> {
     stack: &'a StackName,
     language: Language,
     protect: bool,
+    /// Where the SDKs of packages are.
+    sdks: Vec<PathBuf>,
 }
 
 impl Reader<'_> {
@@ -113,6 +115,7 @@ impl Reader<'_> {
         let parent =
             (!listed.parent.is_empty()).then(|| self.resource(listed, "parent", &listed.parent, 0)).transpose()?;
         let provider = if listed.provider.is_empty() { by_type } else { self.provider(listed)? };
+        let package = self.package(listed, &kind)?;
         Ok(Adoption {
             urn: self.urn_of(&kind, listed, parent.as_ref()),
             kind,
@@ -121,11 +124,23 @@ impl Reader<'_> {
             id: listed.id.clone(),
             parent,
             provider,
+            package,
             properties: listed.properties.clone(),
             inputs: properties(&listed.inputs),
             outputs: properties(&listed.outputs),
             protect: self.protect,
         })
+    }
+
+    /// What the list tells of its package, else what an SDK of that does.
+    fn package(&self, listed: &Listed, kind: &str) -> Result<Option<Box<AdoptedPackage>>> {
+        if listed.component || served_by(kind) != ServedBy::Plugin {
+            return Ok(None);
+        }
+        let name = package_of(kind);
+        let of_sdk = || declared_plugin(&self.sdks, name).map(|declared| declared.adopted_package());
+        let told = listed.package(name).map_err(|reason| self.wrong(listed, &reason))?;
+        Ok(told.or_else(of_sdk).map(Box::new))
     }
 
     fn urn_of(&self, kind: &str, listed: &Listed, parent: Option<&Urn>) -> Urn {

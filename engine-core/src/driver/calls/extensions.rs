@@ -11,7 +11,7 @@ use crate::message::Command;
 use crate::plugin::PluginQuestion;
 use crate::provider::{ObjectId, ProviderError, ProviderErrorKind};
 
-use crate::driver::calls::plugins::{PluginProvider, PluginProviders};
+use crate::driver::exchange::Exchange;
 use crate::driver::outside_calls::AskPlugin;
 use crate::driver::permits::Once;
 
@@ -24,31 +24,19 @@ pub(super) struct ExtendedPlugin {
 type Attempt = Once<Result<(), ProviderError>>;
 
 impl ExtendedPlugin {
-    fn by(&self, extension: &Extension) -> Arc<Attempt> {
-        let mut by_reference = self.by_reference.borrow_mut();
-        Arc::clone(by_reference.entry(extension.reference().to_owned()).or_default())
-    }
-}
-
-impl PluginProviders {
-    /// The number of a provider's plugin once it serves what extends its package; `None` where its configuration is not known
-    /// yet.
-    pub(crate) async fn ready_for(
+    /// Has the plugin extended, once.
+    pub(super) async fn extend(
         &self,
-        provider: &PluginProvider,
-        extension: Option<&Extension>,
-    ) -> Result<Option<ObjectId>, ProviderError> {
-        let plugin = self.ready(provider).await?;
-        if let (Some(plugin), Some(extension)) = (plugin, extension) {
-            let attempt = provider.extended.by(extension);
-            attempt.get_or_do(async || self.extend(plugin, extension).await).await?;
-        }
-        Ok(plugin)
-    }
-
-    async fn extend(&self, plugin: ObjectId, extension: &Extension) -> Result<(), ProviderError> {
-        let parameter = extension.parameter().ok_or_else(|| no_parameter(extension))?.clone();
-        self.exchange.ask(AskPlugin(plugin, Box::new(PluginQuestion::Extend(parameter)))).await.map(|_| ())
+        exchange: &Exchange,
+        plugin: ObjectId,
+        extension: &Extension,
+    ) -> Result<(), ProviderError> {
+        let attempt = Arc::clone(self.by_reference.borrow_mut().entry(extension.reference().to_owned()).or_default());
+        let extended = attempt.get_or_do(async || {
+            let parameter = extension.parameter().ok_or_else(|| no_parameter(extension))?.clone();
+            exchange.ask(AskPlugin(plugin, Box::new(PluginQuestion::Extend(parameter)))).await.map(|_| ())
+        });
+        extended.await
     }
 }
 

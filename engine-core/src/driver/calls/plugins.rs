@@ -35,7 +35,7 @@ pub(crate) struct PluginProvider {
     started: Once<Result<ObjectId, ProviderError>>,
     configured: Once<Result<(), ProviderError>>,
     /// What its plugin was extended by.
-    pub(super) extended: ExtendedPlugin,
+    extended: ExtendedPlugin,
     /// Did anybody ask for it to be ready?
     was_needed: AtomicBool,
 }
@@ -367,6 +367,19 @@ impl PluginProviders {
         });
         configured.await?;
         Ok(Some(plugin))
+    }
+
+    /// The same once the plugin serves what extends its package, too.
+    pub(crate) async fn ready_for(
+        &self,
+        provider: &PluginProvider,
+        extension: Option<&Extension>,
+    ) -> Result<Option<ObjectId>, ProviderError> {
+        let plugin = self.ready(provider).await?;
+        if let (Some(plugin), Some(extension)) = (plugin, extension) {
+            provider.extended.extend(&self.exchange, plugin, extension).await?;
+        }
+        Ok(plugin)
     }
 }
 

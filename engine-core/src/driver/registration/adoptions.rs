@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
+use crate::extension::Extension;
 use crate::operation::{Adoption, ProviderChoice};
 use crate::plan::{RegistrationError, Step, copy_secrets};
 use crate::provider::{Answer, Method, PluginArguments, ProviderError, ProviderErrorKind};
@@ -173,7 +174,10 @@ impl Adoptions {
         }
         let resolved = if served_by(&adoption.kind) == ServedBy::Plugin {
             resource.provider = self.provider_of_package(adoption).await?;
+            let extension = adoption.package.as_ref().and_then(|package| package.extension.clone());
+            resource.extension = extension.map(Extension::new);
             ResolvedProvider::plugin(self.providers.plugins.of(&resource.provider)?)
+                .with_extension(resource.extension.clone())
         } else {
             let provider = self.planning.planner().engine_provider(&adoption.urn, &adoption.kind)?;
             if let (_, Some(step)) = &provider {
@@ -307,7 +311,12 @@ impl Adoptions {
     /// The provider resource for a resource of a package, by its reference: the one that the user names, else the default
     /// one of the package, which is made where the state has none.
     async fn provider_of_package(&self, adoption: &Adoption) -> Result<String, Trouble> {
-        let (urn, name) = (&adoption.urn, package_of(&adoption.kind));
+        let urn = &adoption.urn;
+        let package = match &adoption.package {
+            Some(known) => known.request.clone(),
+            None => package(package_of(&adoption.kind), "", "", BTreeMap::new()),
+        };
+        let name = package.name.as_str();
         let missing = |place: &str| RegistrationError::named_provider_missing(urn, place);
         match &adoption.provider {
             ProviderChoice::Named(reference) => Err(missing(&reference.place()).into()),
@@ -326,10 +335,7 @@ impl Adoptions {
                 };
                 match known {
                     Some(reference) => Ok(reference),
-                    None => {
-                        let package = package(name, "", "", BTreeMap::new());
-                        Ok(Box::pin(self.registration.default_provider_of(package, urn.as_str())).await?)
-                    }
+                    None => Ok(Box::pin(self.registration.default_provider_of(package, urn.as_str())).await?),
                 }
             }
         }
