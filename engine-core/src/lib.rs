@@ -18,7 +18,6 @@ pub mod duration;
 pub mod environment;
 pub mod error;
 pub mod event;
-pub mod extension;
 #[doc(hidden)]
 pub mod fail_points;
 mod hash;

@@ -10,8 +10,9 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 
 use crate::event::Severity;
-use crate::extension::ExtensionParameter;
-use crate::provider::{Answer, CheckFailure, DiffAnswer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
+use crate::provider::{
+    Answer, CheckFailure, DiffAnswer, ExtensionParameter, ObjectId, ProviderCall, ProviderError, ProviderErrorKind,
+};
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 use crate::wire::PropertyDependencies;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::extension::Extension;
-use crate::provider::StoredProvider;
+use crate::provider::{Extension, StoredProvider};
 use crate::urn::Urn;
 use crate::value::{PropertyDependencies, PropertyMap, Value};
 

@@ -8,10 +8,9 @@ use prost::Message;
 use tonic::{Code, Status};
 
 use maloko_core::PropertyMap;
-use maloko_core::extension::ExtensionParameter;
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
 use maloko_core::property_diff::{DiffKind, PropertyDiff};
-use maloko_core::provider::{CheckFailure, DiffAnswer, ProviderError, ProviderErrorKind};
+use maloko_core::provider::{CheckFailure, DiffAnswer, ExtensionParameter, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 use maloko_core::value::{UNKNOWN_TEXT, Value};
 use maloko_core::wire::provider as wire;

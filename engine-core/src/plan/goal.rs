@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::duration::parse_duration;
-use crate::extension::Extension;
-use crate::provider::{DYNAMIC_PACKAGES, ObjectId, SerializedProvider, parse_handle};
+use crate::provider::{DYNAMIC_PACKAGES, Extension, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
 use crate::urn::Urn;

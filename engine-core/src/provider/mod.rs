@@ -2,6 +2,7 @@
 
 mod call;
 mod error;
+mod extension;
 mod host;
 mod reference;
 
@@ -10,6 +11,7 @@ pub use call::{
     ProviderDescription, TraceContext,
 };
 pub use error::{HostError, ProviderError, ProviderErrorKind, Transience};
+pub use extension::{Extension, ExtensionParameter, Extensions};
 pub use host::{ProviderHost, Spawner};
 pub(crate) use reference::DYNAMIC_PACKAGES;
 pub use reference::{

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::Map;
 
 use crate::error::{Error, Result};
-use crate::extension::{Extension, ExtensionParameter, Extensions};
 use crate::message;
 use crate::message::Command;
+use crate::provider::{Extension, ExtensionParameter, Extensions};
 use crate::resource_state::ResourceState;
 
 use super::Snapshot;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::extension::{Extension, ExtensionParameter};
-use crate::provider::{ProviderReference, Revision, StoredProvider};
+use crate::provider::{Extension, ExtensionParameter, ProviderReference, Revision, StoredProvider};
 use crate::resource_state::HookMoment;
 use crate::state::fixtures::{
     PULUMI_NODEJS, PULUMI_PYTHON, meaning, nodejs_crypter, provider_resource, python_crypter, resource,

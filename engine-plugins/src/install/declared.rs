@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use maloko_core::extension::ExtensionParameter;
 use maloko_core::operation::AdoptedPackage;
 use maloko_core::plugin::{PackageParameter, PackageRequest};
+use maloko_core::provider::ExtensionParameter;
 use semver::Version;
 use serde::Deserialize;
 

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
 
-use crate::extension::Extension;
 use crate::message;
 use crate::message::Command;
 use crate::plugin::PluginQuestion;
-use crate::provider::{ObjectId, ProviderError, ProviderErrorKind};
+use crate::provider::{Extension, ObjectId, ProviderError, ProviderErrorKind};
 
 use crate::driver::exchange::Exchange;
 use crate::driver::outside_calls::AskPlugin;

@@ -9,12 +9,11 @@ use atomic_refcell::AtomicRefCell;
 use base64::Engine as _;
 use semver::Version;
 
-use crate::extension::Extension;
 use crate::message;
 use crate::message::Command;
 use crate::operation::Operation;
 use crate::plugin::{PackageParameter, PackageRequest, PluginQuestion};
-use crate::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, DiffAnswer, Extension, Method, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
 use crate::urn::{Urn, UrnMap};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::autonaming::Autonaming;
 use crate::builtin;
-use crate::extension::Extension;
 use crate::plan::for_provider;
 use crate::provider::{
-    Capabilities, ObjectId, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference, StoredProvider,
+    Capabilities, Extension, ObjectId, ProviderDescription, ProviderError, ProviderErrorKind, ProviderReference,
+    StoredProvider,
 };
 use crate::value::PropertyMap;
 

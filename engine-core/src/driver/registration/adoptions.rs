@@ -9,10 +9,9 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::event::{Event, Op, Severity};
-use crate::extension::Extension;
 use crate::operation::{Adoption, ProviderChoice};
 use crate::plan::{RegistrationError, Step, copy_secrets};
-use crate::provider::{Answer, Method, PluginArguments, ProviderError, ProviderErrorKind};
+use crate::provider::{Answer, Extension, Method, PluginArguments, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::served_by::{ServedBy, served_by};
 use crate::state::ResourceNumber;

@@ -6,11 +6,11 @@ use prost::{DecodeError, Message};
 
 use crate::builtin::check_pulumi_version;
 use crate::event::Severity;
-use crate::extension::{Extension, ExtensionParameter};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
 use crate::plan::{RegistrationError, hex_checksums};
 use crate::plugin::{PackageParameter, PackageRequest};
+use crate::provider::{Extension, ExtensionParameter};
 use crate::urn::Urn;
 use crate::wire::{
     DeploymentInfo, LogRequest, Parameterization, ReadResourceRequest, RegisterPackageRequest, RegisterPackageResponse,

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 
-use crate::extension::Extension;
-use crate::provider::{ProviderReference, StoredProvider};
+use crate::provider::{Extension, ProviderReference, StoredProvider};
 use crate::resource_state::{HookMoment, Hooks, ResourceState};
 use crate::urn::Urn;
 use crate::value::{PROVIDER_KEY, PropertyDependencies, PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY};

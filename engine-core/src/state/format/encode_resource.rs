@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::error::Result;
-use crate::extension::Extension;
-use crate::provider::StoredProvider;
+use crate::provider::{Extension, StoredProvider};
 use crate::resource_state::{CustomTimeouts, Hooks, ResourceState};
 use crate::state::pending_operation::PendingOperation;
 use crate::urn::Urn;

@@ -1,7 +1,7 @@
 //! Values to JSON.
 
 use crate::error::{Error, Result};
-use crate::extension::Extensions;
+use crate::provider::Extensions;
 use crate::state::secrets::passphrase::{PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE};
 use crate::state::secrets::{self, Crypter};
 use crate::value::{

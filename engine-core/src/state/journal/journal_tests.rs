@@ -5,7 +5,7 @@ use super::header::{Header, VERSION};
 use super::lines::{CHECKSUM_LEN, End, LineWriter, chained, split_code};
 use super::reading::{SECTOR, read, verify};
 use crate::environment::Environment;
-use crate::extension::{Extension, ExtensionParameter};
+use crate::provider::{Extension, ExtensionParameter};
 use crate::resource_state::ResourceState;
 use crate::state::fixtures::{python_crypter, resource};
 use crate::state::format::{Encoder, SecretText};
