@@ -9,7 +9,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::fault::{Fault, Result};
-use crate::program::{Language, PROJECT_FILES, Program};
+use crate::language::Language;
+use crate::program::{PROJECT_FILES, Program};
 
 /// Folders of what is installed or built, which is no part of a program.
 const NOT_OURS: [&str; 4] = ["node_modules", "__pycache__", "sdks", "target"];

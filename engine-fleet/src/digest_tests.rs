@@ -5,7 +5,7 @@ use crate::testing::Fleet;
 fn fleet() -> Fleet {
     Fleet::of("  - { program: net, stack: a }\n  - { project: p, program: \"lib/a.py:main\", stack: a }\n  - { program: tenant, stack: a }\n")
         .with("net/__main__.py", "import net")
-        .with("lib/a.py", "import b")
+        .with("lib/a.py", "from b import main")
         .with("lib/b.py", "")
 }
 
@@ -55,8 +55,11 @@ fn where_state_is_kept_is_no_part_of_a_program() {
 fn what_a_program_is_made_of_changes_its_language_alone() {
     let before = fleet().plan().code;
     for changed in ["net/__main__.py", "net/data.json", "lib/a.py", "lib/b.py", "net/Pulumi.yaml"] {
-        let content =
-            if changed.ends_with("Pulumi.yaml") { "name: net\nruntime: python\nmain: src\n" } else { "changed" };
+        let content = match changed {
+            "net/Pulumi.yaml" => "name: net\nruntime: python\nmain: src\n",
+            "lib/a.py" => "def main(): ...\n",
+            _ => "changed",
+        };
         let after = fleet().with(changed, content).plan().code;
         assert_ne!(after["python"], before["python"], "{changed}");
         assert_eq!(after["nodejs"], before["nodejs"], "{changed}");

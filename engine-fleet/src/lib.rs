@@ -10,6 +10,8 @@ mod config;
 mod digest;
 mod document;
 mod fault;
+mod functions;
+mod language;
 mod needs;
 mod plan;
 mod planning;

@@ -5,32 +5,18 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
+use maloko_core::message::suggestions::instead;
 
 use crate::document::{Document, Field};
 use crate::fault::{Fault, Result};
+use crate::functions;
+use crate::language::Language;
 
 /// The names of a project's file, the usual one first.
 pub(crate) const PROJECT_FILES: [&str; 2] = ["Pulumi.yaml", "Pulumi.yml"];
 /// Endings of files that Node loads.
 const NODE_ENDINGS: [&str; 6] = ["js", "cjs", "mjs", "ts", "cts", "mts"];
 const PYTHON_ENDING: &str = "py";
-
-/// The language of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Language {
-    NodeJs,
-    Python,
-}
-
-impl Language {
-    /// Its name in Pulumi.yaml.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::NodeJs => "nodejs",
-            Self::Python => "python",
-        }
-    }
-}
 
 /// A program.
 #[derive(Debug, PartialEq, Eq)]
@@ -111,7 +97,28 @@ impl<'a> Programs<'a> {
         if function.len() < 2 {
             return Err(field.fault(format!("'{text}' names no function; write one, such as {file}{function}program")));
         }
+        self.has_function(&name, &path, &function[1..], language, field)?;
         Ok(Program { name: format!("{name}{function}"), path, is_inline: true, language, project: None })
+    }
+
+    /// Refuses a function that the file cannot have. One that cannot be read is told of where its digest is made.
+    fn has_function(
+        &self,
+        name: &str,
+        path: &Path,
+        function: &str,
+        language: Language,
+        field: &Field<'_>,
+    ) -> Result<()> {
+        let Ok(bytes) = std::fs::read(path) else { return Ok(()) };
+        let text = String::from_utf8_lossy(&bytes);
+        let Some(there) = functions::without(&text, language, function) else { return Ok(()) };
+        let (shown, has) = (self.document.shown(name), if language == Language::Python { "has" } else { "exports" });
+        let instead = match there.as_slice() {
+            [] => "correct the name".to_owned(),
+            there => instead(function, there.iter().copied(), &format!("it {has}")),
+        };
+        Err(field.fault(format!("{shown} {has} no function '{function}'; {instead}")))
     }
 
     fn directory(&self, text: &str, field: &Field<'_>) -> Result<Program> {

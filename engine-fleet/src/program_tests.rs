@@ -7,7 +7,8 @@ fn a_program_is_a_directory_or_a_function_in_a_file() {
          \x20 - { project: tools, program: \"lib/tools.py:program\", stack: a }\n\
          \x20 - { project: web, program: \"./dist/web.js#default\", stack: a }\n",
     );
-    let plan = fleet.with("lib/tools.py", "").with("dist/web.js", "").plan();
+    let plan =
+        fleet.with("lib/tools.py", "def program(): ...\n").with("dist/web.js", "export default () => {};").plan();
     let shown: Vec<_> = plan.stacks.iter().map(|it| (it.program.as_str(), it.inline, it.language.as_str())).collect();
     let wanted = [
         ("net", false, "python"),
@@ -49,6 +50,20 @@ fn a_program_that_is_not_there_is_told() {
 }
 
 #[test]
+fn a_function_that_its_file_does_not_have_is_told() {
+    let at = "fleet.yaml:3:16: stacks[0].program:";
+    let of = |program: &str, file: &str, text: &str| {
+        Fleet::of(&format!("  - {{ program: \"{program}\", project: p, stack: a }}\n")).with(file, text).fault()
+    };
+    let wrong = of("lib/a.py:programm", "lib/a.py", "def program(): ...\n");
+    assert_eq!(wrong, format!("{at} lib/a.py has no function 'programm'; did you mean 'program'?"));
+    let wrong = of("a.ts#program", "a.ts", "export function rooms() {}\nexport const doors = () => {};\n");
+    assert_eq!(wrong, format!("{at} a.ts exports no function 'program'; it exports rooms, doors"));
+    let wrong = of("a.py:program", "a.py", "\n");
+    assert_eq!(wrong, format!("{at} a.py has no function 'program'; correct the name"));
+}
+
+#[test]
 fn a_directory_without_a_project_is_told() {
     let wrong = Fleet::of("  - { program: lib, stack: a }\n").with("lib/main.py", "").fault();
     let advice = "make one with `name` and `runtime`, or name a function, such as lib/main.py:program";
@@ -71,7 +86,7 @@ fn the_project_is_that_of_the_program() {
     let what =
         "the project of net is 'net' in its Pulumi.yaml, and not 'nets'; leave `project` out or correct one of them";
     assert_eq!(other, format!("fleet.yaml:3:16: stacks[0].project: {what}"));
-    let missing = Fleet::of("  - { program: \"a.py:main\", stack: a }\n").with("a.py", "").fault();
+    let missing = Fleet::of("  - { program: \"a.py:main\", stack: a }\n").with("a.py", "def main(): ...").fault();
     let what =
         "`project` is missing, and a.py:main has no Pulumi.yaml that names one; write one, such as `project: tenant`";
     assert_eq!(missing, format!("fleet.yaml:3:5: stacks[0]: {what}"));

@@ -1,5 +1,5 @@
 // Which worker a stack is at, and for how long.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMANDS, FleetFolder, FleetServer, until } from "../support/fleet-kit";
@@ -10,7 +10,7 @@ interface Status {
     stacks: { id: string; text: string; worker: string | null; attempt: number }[];
 }
 
-function stacksOf(count: number, config: Record<string, string>) {
+function stacksOf(count: number, config: Record<string, string> = {}) {
     const rows = Array.from({ length: count }, (_, number) => ({ tenant: `t${number}` }));
     return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
 }
@@ -80,4 +80,68 @@ test("a worker gets no stacks of programs that are others now", async () => {
     expect(new Set(workers)).toEqual(new Set([String(newer.pid)]));
     expect(fleet.objects()).toEqual({ t0: 4, t1: 4 });
     fleet.expectWhole();
+});
+
+// A stack of a program that imports what is not there.
+function broken(fleet: FleetFolder): object {
+    writeFileSync(join(fleet.folder, "broken.cjs"), "require('nowhere');\nexports.program = () => {};\n");
+    return { project: "broken", program: "broken.cjs#program", stack: "b" };
+}
+
+const WRONG = "the program broken.cjs#program cannot be loaded: Error: Cannot find module 'nowhere' (";
+
+// A stack of a directory that has no program.
+function empty(fleet: FleetFolder): object {
+    const project = join(fleet.folder, "empty");
+    mkdirSync(project);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: empty\nruntime: nodejs\n");
+    return { program: "empty", stack: "e" };
+}
+
+function saidBy(fleet: FleetFolder): string[] {
+    return readFileSync(join(fleet.folder, "worker-0.log"), "utf8").trimEnd().split("\n");
+}
+
+test("a worker that can load none of its programs ends and says why", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([broken(fleet), empty(fleet)]);
+
+    const worker = fleet.worker();
+
+    await until(() => worker.exitCode !== null, "the worker to end");
+    expect(worker.exitCode).toBe(1);
+    const said = saidBy(fleet);
+    expect(said.at(-2)).toContain(`error: ${WRONG}${join(fleet.folder, "broken.cjs")}:1)`);
+    expect(said.at(-1)).toBe(
+        "This worker can load none of its 2 programs, and ends: mend the program, or install what it imports, and start " +
+            "the worker again",
+    );
+    expect(said.join("")).not.toContain("ready");
+});
+
+test("a worker that can load some of its programs says which stacks fail there", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([broken(fleet), empty(fleet), ...stacksOf(1)]);
+    fleet.worker();
+
+    const { ends } = fleet.run(["up"], 1);
+
+    expect(ends["tenant/t0"]?.outcome).toBe("done");
+    expect(ends["broken/b"]).toMatchObject({ outcome: "failed", reason: "configuration" });
+    expect(ends["broken/b"]?.text).toContain(WRONG);
+    expect(ends["empty/e"]?.text).toContain("no program was found in ");
+    const [first = "", second = "", ready = ""] = saidBy(fleet);
+    expect(first).toContain(`warning: ${WRONG}`);
+    expect(first).toContain("Stacks of the project 'broken' fail at this worker");
+    expect(second).toContain("warning: the program empty cannot be loaded: no program was found in ");
+    expect(ready).toContain("ready: 8 stacks at a time");
+});
+
+test("a worker loads the programs of its own queues alone", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([{ ...broken(fleet), queue: "eu" }, ...stacksOf(1)]);
+    fleet.worker();
+
+    expect(fleet.run(["up", "--stack", "t0"]).ends["tenant/t0"]?.outcome).toBe("done");
+    expect(saidBy(fleet).join("")).not.toContain("broken");
 });

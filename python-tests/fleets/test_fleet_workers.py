@@ -1,6 +1,7 @@
 """Which worker a stack is at, and for how long."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from conftest import MakeFleet
@@ -64,3 +65,66 @@ def test_a_worker_gets_no_stacks_of_programs_that_are_others_now(server: FleetSe
     assert {end["worker"].rsplit(":", 1)[1] for end in ends} == {str(newer.pid)}
     assert fleet.objects() == {"t0": 4, "t1": 4}
     fleet.assert_whole()
+
+
+def broken(fleet: FleetFolder) -> dict[str, Any]:
+    """A stack of a program that imports what is not there."""
+    (fleet.folder / "broken.py").write_text("import nowhere\n\n\ndef program(): ...\n")
+    return {"project": "broken", "program": "broken.py:program", "stack": "b"}
+
+
+def what_is_wrong(fleet: FleetFolder) -> str:
+    file = fleet.folder / "broken.py"
+    return f"broken.py:program cannot be imported: ModuleNotFoundError: No module named 'nowhere' ({file}:1)"
+
+
+def test_a_worker_that_can_load_none_of_its_programs_ends_and_says_why(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    project = fleet.folder / "empty"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: empty\nruntime: python\n")
+    fleet.write([broken(fleet), {"program": "empty", "stack": "e"}])
+
+    worker = fleet.worker()
+
+    assert worker.wait(60) == 1
+    said = Path(fleet.folder, "worker-0.log").read_text().splitlines()
+    assert said[-2:] == [
+        f"error: the program {what_is_wrong(fleet)}",
+        "This worker can load none of its 2 programs, and ends: mend the program, or install what it imports, and "
+        "start the worker again",
+    ]
+    assert "ready" not in "".join(said)
+
+
+def test_a_worker_that_can_load_some_of_its_programs_says_which_stacks_fail_there(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    project = fleet.folder / "empty"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: empty\nruntime: python\n")
+    fleet.write([broken(fleet), {"program": "empty", "stack": "e"}, *stacks_of(1)])
+    fleet.worker()
+
+    ends = fleet.run("up", code=1)["ends"]
+
+    assert ends["tenant/t0"]["outcome"] == "done"
+    assert (ends["broken/b"]["outcome"], ends["broken/b"]["reason"]) == ("failed", "configuration")
+    assert ends["broken/b"]["text"] == f"the program {what_is_wrong(fleet)}"
+    assert "there is no __main__.py" in ends["empty/e"]["text"]
+    first, second, ready = Path(fleet.folder, "worker-0.log").read_text().splitlines()[:3]
+    assert f"warning: the program {what_is_wrong(fleet)}. Stacks of the project 'broken' fail at this worker" in first
+    assert "warning: the program empty cannot be loaded: there is no __main__.py in " in second
+    assert "ready: 8 stacks at a time" in ready
+
+
+def test_a_worker_loads_the_programs_of_its_own_queues_alone(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    fleet.write([{**broken(fleet), "queue": "eu"}, *stacks_of(1)])
+    fleet.worker()
+
+    assert fleet.run("up", "--stack", "t0")["ends"]["tenant/t0"]["outcome"] == "done"
+    assert "broken" not in Path(fleet.folder, "worker-0.log").read_text()

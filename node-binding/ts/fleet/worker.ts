@@ -30,7 +30,7 @@ export interface WorkerOptions {
     namespace?: string;
     /** Whether it serves the workflows of runs, too; it does when not said. */
     flow?: boolean;
-    /** Is told when it is ready, and of each stack that begins and ends, a line each. */
+    /** Is told when it is ready, of programs that cannot be loaded, and of each stack that begins and ends, a line each. */
     onLine?: (line: string) => void;
 }
 
@@ -49,12 +49,19 @@ export class Worker {
         this.#options = options;
     }
 
-    /** Works until SIGTERM, Ctrl-C or `stop`; what it is working on then ends in order, and others go on with it. */
+    /**
+     * Works until SIGTERM, Ctrl-C or `stop`; what it is working on then ends in order, and others go on with it. Throws a
+     * `FleetError` where none of its programs can be loaded, or the server cannot be reached.
+     */
     async run(): Promise<void> {
         const plan = this.#fleet.plan("up");
         // With the first stack there is no time for that.
         Sdk.prepare(plan.directory);
-        await loadPrograms(plan.directory, plan.stacks);
+        const queues = queuesOf(this.#options.queues);
+        const mine = plan.stacks.filter(({ language, queue }) => language === LANGUAGE && queues.has(queue));
+        for (const warning of await loadPrograms(plan.directory, mine)) {
+            this.#options.onLine?.(`warning: ${warning}`);
+        }
         sayErrorsAlone();
         const { connection: given, namespace = "default" } = this.#options;
         const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
@@ -79,7 +86,7 @@ export class Worker {
     }
 
     async #begin(plan: Plan, place: { connection: NativeConnection; namespace: string }): Promise<void> {
-        const { queues = [], slots = 8, flow = true, onLine = () => {} } = this.#options;
+        const { queues, slots = 8, flow = true, onLine = () => {} } = this.#options;
         const { Worker: Made } = temporal("worker");
         const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
         if (flow) {
@@ -105,7 +112,7 @@ export class Worker {
     }
 
     #whatItDoes(hasPrograms: boolean): string {
-        const { queues = [], slots = 8 } = this.#options;
+        const { queues, slots = 8 } = this.#options;
         if (!hasPrograms) {
             return `the runs alone, for the fleet has no program in ${LANGUAGE}`;
         }
@@ -137,7 +144,7 @@ export class Worker {
     }
 }
 
-function queuesOf(queues: readonly string[]): Set<string> {
+function queuesOf(queues: readonly string[] = []): Set<string> {
     return new Set(queues.length === 0 ? ["default"] : queues);
 }
 

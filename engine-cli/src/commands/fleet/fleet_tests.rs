@@ -56,6 +56,11 @@ fn what_is_wrong_is_told_with_exit_code_2() {
     world.write("shops.csv", "shop,region\nada\n");
     let wrong = world.failure("fleet check");
     assert!(wrong.starts_with("2: PROJECT/shops.csv:2: the row has 1 values"), "{wrong}");
+    world.write("shop.py", "def shops(): ...\n");
+    world.write("fleet.yaml", "name: shops\nstacks:\n  - project: shop\n    program: shop.py:shop\n    stack: base\n");
+    let function = world.failure("fleet check");
+    let place = "PROJECT/fleet.yaml:4:14: stacks[0].program: PROJECT/shop.py";
+    assert_eq!(function, format!("2: {place} has no function 'shop'; did you mean 'shops'?\n"));
     let missing = world.failure("fleet check --file other.yaml");
     assert_eq!(missing, "2: there is no fleet file PROJECT/other.yaml; correct --file\n");
     let elsewhere = world.failure("fleet ls --backend file:///tmp");

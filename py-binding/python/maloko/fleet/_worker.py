@@ -21,6 +21,7 @@ from maloko._sdk.load import load_sdk
 from maloko.fleet._activities import StackActivities
 from maloko.fleet._connection import connect
 from maloko.fleet._plan import Fleet
+from maloko.fleet._programs import load_programs
 from maloko.fleet._queues import flow_queue, stack_queue
 from maloko.fleet._workflow import FleetRun
 
@@ -59,7 +60,10 @@ class Worker:
         """By what name runs tell of it."""
 
     def run(self) -> None:
-        """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it."""
+        """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it.
+
+        :raises FleetError: when none of its programs can be loaded, or the server cannot be reached
+        """
         asyncio.run(self._until_told())
 
     async def _until_told(self) -> None:
@@ -71,10 +75,16 @@ class Worker:
             await work
 
     async def run_async(self) -> None:
-        """The same, until the task is cancelled."""
+        """The same, until the task is cancelled.
+
+        :raises FleetError: when none of its programs can be loaded, or the server cannot be reached
+        """
         plan = self._fleet.plan("up")
         # With the first stack there is no time for that.
         load_sdk()
+        mine = [it for it in plan["stacks"] if it["language"] == _LANGUAGE and it["queue"] in self._queues]
+        for warning in await asyncio.to_thread(load_programs, Path(plan["directory"]), mine):
+            LOG.warning("warning: %s", warning)
         client = self._client or await connect(plan["engine"])
         activities = StackActivities(Path(plan["directory"]), self.identity)
         async with contextlib.AsyncExitStack() as workers:
