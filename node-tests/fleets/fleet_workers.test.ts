@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, FleetFolder, FleetServer, until } from "../support/fleet-kit";
+import { COMMANDS, FleetFolder, FleetServer, type ToldResult, until } from "../support/fleet-kit";
 
 interface Status {
     state: string;
@@ -144,4 +144,53 @@ test("a worker loads the programs of its own queues alone", () => {
 
     expect(fleet.run(["up", "--stack", "t0"]).ends["tenant/t0"]?.outcome).toBe("done");
     expect(saidBy(fleet).join("")).not.toContain("broken");
+});
+
+const PRINTS = `
+const pulumi = require("@pulumi/pulumi");
+
+const rooms = {
+    async create(props) {
+        process.stdout.write("a room for " + process.env.TOKEN_OF_ROOMS);
+        return { id: "room", outs: props };
+    },
+};
+
+class Room extends pulumi.dynamic.Resource {
+    constructor(name) {
+        super(rooms, name, {});
+    }
+}
+
+exports.program = async () => {
+    console.log("first line\\nsecond line with", process.env.TOKEN_OF_ROOMS);
+    console.error("to stderr");
+    new Room("room");
+    process.stdout.write("the last line");
+};
+`;
+
+test("lines that programs print have their stack before them", () => {
+    const fleet = new FleetFolder(server);
+    writeFileSync(join(fleet.folder, "prints.cjs"), PRINTS);
+    const project = join(fleet.folder, "rooms");
+    mkdirSync(project);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: rooms\nruntime: nodejs\n");
+    writeFileSync(join(project, "index.js"), `${PRINTS}\nmodule.exports = exports.program;\n`);
+    const config = { token: { secretFrom: { env: "TOKEN_OF_ROOMS" } } };
+    const inline = { project: "prints", program: "prints.cjs#program", stack: "{name}", for: { name: ["a", "b"] } };
+    fleet.write([
+        { ...inline, config },
+        { program: "rooms", stack: "c", config },
+    ]);
+    fleet.variables.TOKEN_OF_ROOMS = "s3cr3t-of-the-rooms";
+
+    const { stdout, stderr } = fleet.command(["up", "--yes", "--json", "--workers", "1"]);
+
+    expect((JSON.parse(stdout) as ToldResult).counts.done, "what programs print is elsewhere").toBe(3);
+    const words = ["first line", "second line with [secret]", "to stderr", "a room for [secret]", "the last line"];
+    const printed = stderr.split("\n").filter((line) => line.startsWith("["));
+    const stacks = ["prints/a", "prints/b", "rooms/c"];
+    expect(printed.sort()).toEqual(stacks.flatMap((stack) => words.map((it) => `[${stack}] ${it}`)).sort());
+    expect(stderr).not.toContain("s3cr3t");
 });

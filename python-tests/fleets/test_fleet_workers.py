@@ -128,3 +128,51 @@ def test_a_worker_loads_the_programs_of_its_own_queues_alone(server: FleetServer
 
     assert fleet.run("up", "--stack", "t0")["ends"]["tenant/t0"]["outcome"] == "done"
     assert "broken" not in Path(fleet.folder, "worker-0.log").read_text()
+
+
+PRINTS = """
+import os
+import sys
+
+import pulumi
+from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+
+class Rooms(ResourceProvider):
+    def create(self, props):
+        print("a room for", os.environ["TOKEN_OF_ROOMS"], end="")
+        return CreateResult("room", props)
+
+
+class Room(Resource):
+    def __init__(self, name):
+        super().__init__(Rooms(), name, {})
+
+
+def program():
+    print("first line\\nsecond line with", os.environ["TOKEN_OF_ROOMS"])
+    print("to stderr", file=sys.stderr)
+    Room("room")
+    print("the last line", end="")
+"""
+
+
+def test_lines_that_programs_print_have_their_stack_before_them(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    (fleet.folder / "prints.py").write_text(PRINTS)
+    project = fleet.folder / "rooms"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: rooms\nruntime: python\n")
+    (project / "__main__.py").write_text(f"{PRINTS}\n\nprogram()\n")
+    config = {"token": {"secretFrom": {"env": "TOKEN_OF_ROOMS"}}}
+    function = {"project": "prints", "program": "prints.py:program", "stack": "{name}", "for": {"name": ["a", "b"]}}
+    fleet.write([{**function, "config": config}, {"program": "rooms", "stack": "c", "config": config}])
+    fleet.variables["TOKEN_OF_ROOMS"] = "s3cr3t-of-the-rooms"
+
+    told = fleet.command("up", "--yes", "--json", "--workers", "1")
+
+    assert json.loads(told.stdout)["counts"]["done"] == 3, "what programs print is elsewhere"
+    words = ["first line", "second line with [secret]", "to stderr", "a room for [secret]", "the last line"]
+    printed = [line for line in told.stderr.splitlines() if line.startswith("[")]
+    assert sorted(printed) == sorted(f"[{stack}] {it}" for stack in ("prints/a", "prints/b", "rooms/c") for it in words)
+    assert "s3cr3t" not in told.stderr

@@ -6,6 +6,7 @@ import { parseJson, toJsonText } from "../originals";
 import { describe } from "../process/errors";
 import { ProviderRegistry } from "../providers/registry";
 import { Bridge } from "../run/bridge";
+import { PrintedLines, takeWrites } from "../run/printed-lines";
 import { sdkVersionOf } from "../sdk";
 
 import { described, outcomeOf } from "./inside";
@@ -20,6 +21,16 @@ async function serve(asked: ChildRequest): Promise<void> {
     const command = new Command(bridge, new ProviderRegistry(bridge.native, process.cwd(), loadFile));
     cancelWith(() => bridge.native.cancelInvocation(number));
     bridge.serve(number, command.run);
+    if (asked.tellsPrinted) {
+        const lines = new PrintedLines((line, write) => {
+            if (!command.run.print(line)) {
+                write(`${line}\n`);
+            }
+        });
+        command.run.lines = lines;
+        takeWrites(process.stdout, () => lines.take);
+        takeWrites(process.stderr, () => lines.take);
+    }
     const request: CommandRequest = {
         arguments: asked.arguments,
         directory: asked.directory,

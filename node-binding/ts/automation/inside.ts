@@ -14,7 +14,7 @@ import { attributeUncaught } from "../run/uncaught";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { Listeners } from "./listeners";
 import { interval, type Progress } from "./progress";
-import type { CommandRequest, Outcome } from "./request";
+import { type CommandRequest, type Outcome, wantsEvents } from "./request";
 import type { CommandResult } from "./result";
 
 const LABEL = "inline program";
@@ -36,6 +36,7 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
         context,
     );
     const listeners = new Listeners(request);
+    request.onRun?.(run);
     bridge.serve(number, run);
     const undo =
         request.program === undefined
@@ -53,6 +54,7 @@ export async function runInside(request: CommandRequest): Promise<CommandResult>
         const original = bridge.errorOf(outcome.operation?.source ?? 0);
         return listeners.finish(outcome, original && { value: original.thrown });
     } finally {
+        request.onRun?.(undefined);
         for (const one of undo) {
             one();
         }
@@ -78,7 +80,7 @@ export function described(request: CommandRequest, sdk: string, command: string[
         arguments: request.arguments,
         directory: path.resolve(request.directory),
         variables: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
-        events: request.onEvent !== undefined,
+        events: wantsEvents(request),
         progressEvery: request.onProgress === undefined ? null : interval(request.progressEvery),
         languageVersion: process.version,
         executable: process.execPath,

@@ -23,7 +23,12 @@ export class Listeners {
     }
 
     event(event: EngineEvent): void {
-        this.#protect(() => this.request.onEvent?.(event));
+        const { onEvent, onPrinted } = this.request;
+        const { diagnosticEvent: told } = event;
+        this.#protect(() => onEvent?.(event));
+        if (onPrinted !== undefined && told?.severity === "info" && told.ephemeral !== true) {
+            this.#protect(() => onPrinted(told.message));
+        }
     }
 
     progress(report: Progress): void {

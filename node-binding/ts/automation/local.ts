@@ -7,7 +7,7 @@ import { nodeFlags } from "../command-line/node-flags";
 import { onAbort } from "../process/waiting";
 import { Listeners } from "./listeners";
 import { interval, NOTHING_YET, type Progress } from "./progress";
-import type { CommandRequest, Outcome } from "./request";
+import { type CommandRequest, type Outcome, wantsEvents } from "./request";
 import type { CommandResult } from "./result";
 import { hasProject, loadProject } from "./settings";
 
@@ -16,6 +16,8 @@ export interface ChildRequest {
     arguments: string[];
     directory: string;
     events: boolean;
+    /** Are the lines that the program prints part of the events? */
+    tellsPrinted: boolean;
     progressEvery: number;
 }
 
@@ -57,7 +59,8 @@ export async function runInChild(request: CommandRequest): Promise<CommandResult
     const asked: ChildRequest = {
         arguments: request.arguments,
         directory,
-        events: request.onEvent !== undefined,
+        events: wantsEvents(request),
+        tellsPrinted: request.onPrinted !== undefined,
         // Whoever asks for progress may come later.
         progressEvery: interval(request.progressEvery),
     };

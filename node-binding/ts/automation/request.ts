@@ -1,6 +1,7 @@
 // A command as it is asked for, and what the engine tells when it is over.
 import type { EngineEvent, PulumiFn } from "@pulumi/pulumi/automation";
 
+import type { PrintingRun } from "../run/printed-lines";
 import type { Why } from "./errors/reasons";
 import type { Progress, ProgressOptions } from "./progress";
 
@@ -24,6 +25,10 @@ export interface CommandRequest {
     progressEvery?: number | undefined;
     /** Is given what says how far the operation has come; undefined when it is over. */
     began?: ((progress: () => Progress | undefined) => void) | undefined;
+    /** Is told what programs print, and what else the run tells that is no warning and no error; without secrets. */
+    onPrinted?: ((message: string) => void) | undefined;
+    /** Is given the run in this process, and undefined when it is over. */
+    onRun?: ((run: PrintingRun | undefined) => void) | undefined;
     /** Cancels the command gracefully. */
     signal?: AbortSignal | undefined;
     /** Where the SDK is looked for and by what files are named, when not by the directory of this process. */
@@ -65,4 +70,9 @@ export interface OperationEnd {
     warnings: string[];
     /** What was kept of the run for its page; `null` where it was too much. */
     page?: string | null;
+}
+
+/** Does anybody want the events of an operation? */
+export function wantsEvents({ onEvent, onPrinted }: CommandRequest): boolean {
+    return onEvent !== undefined || onPrinted !== undefined;
 }

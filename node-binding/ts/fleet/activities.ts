@@ -4,6 +4,7 @@ import { every as repeat } from "../originals";
 import { deployOne, type Verb } from "./deploy";
 import { type End, FleetError } from "./ends";
 import { temporal } from "./packages";
+import { printingAs } from "./printed";
 import { ATTEMPTS_A_START, FATAL, type Launch, STACK, type StackEnd } from "./wire";
 
 /** Heartbeats within the time after which a worker counts as dead. */
@@ -44,24 +45,26 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     const { previewOnly, outputs, message, importFile } = launch.options;
     let end: End;
     try {
-        end = await deployOne(launch.stack, launch.verb as Verb, {
-            directory,
-            run: launch.run,
-            attempt: launch.number + attempt,
-            ...(launch.backend === null ? {} : { backend: launch.backend }),
-            key: launch.key as "fleet" | "stack",
-            ...(launch.keep.history === null ? {} : { historyLimit: launch.keep.history }),
-            ...(launch.keep.generations === null ? {} : { generations: launch.keep.generations }),
-            previewOnly,
-            outputs,
-            message,
-            importFile,
-            onProgress: ({ done, total, failed, reports }) => {
-                counts = { done, total, failed, reports };
-            },
-            progressEvery: every,
-            signal: context.cancellationSignal,
-        });
+        end = await printingAs(launch.stack.id, () =>
+            deployOne(launch.stack, launch.verb as Verb, {
+                directory,
+                run: launch.run,
+                attempt: launch.number + attempt,
+                ...(launch.backend === null ? {} : { backend: launch.backend }),
+                key: launch.key as "fleet" | "stack",
+                ...(launch.keep.history === null ? {} : { historyLimit: launch.keep.history }),
+                ...(launch.keep.generations === null ? {} : { generations: launch.keep.generations }),
+                previewOnly,
+                outputs,
+                message,
+                importFile,
+                onProgress: ({ done, total, failed, reports }) => {
+                    counts = { done, total, failed, reports };
+                },
+                progressEvery: every,
+                signal: context.cancellationSignal,
+            }),
+        );
     } catch (error) {
         if (error instanceof FleetError) {
             const [line = ""] = error.message.split("\n", 1);

@@ -15,6 +15,7 @@ import { parseJson } from "../originals";
 import { withPlace } from "../process/errors";
 import { NO_CHANGE } from "./course/earlier-changes";
 import { End, FleetError } from "./ends";
+import { currentPrinting } from "./printed";
 import { loadProgram } from "./programs";
 import type { Secret, StackEnd, StackSpec } from "./wire";
 
@@ -190,6 +191,7 @@ export class StackCommands {
     /** Runs a command for the stack; how it ended is in what it gives. */
     command(words: string[], operates = false): Promise<CommandResult> {
         const { onProgress, progressEvery, signal } = this.#options;
+        const printing = currentPrinting();
         const request: CommandRequest = {
             arguments: [
                 ...words,
@@ -205,7 +207,7 @@ export class StackCommands {
             program: operates ? this.#program : undefined,
             signal,
             returnsFailures: true,
-            ...(operates ? { onProgress, progressEvery } : {}),
+            ...(operates ? { onProgress, progressEvery, onPrinted: printing?.tell, onRun: printing?.of } : {}),
         };
         return operates && this.#program === undefined ? runInChild(request) : runInside(request);
     }

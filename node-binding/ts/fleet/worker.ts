@@ -8,6 +8,7 @@ import { dataConverter } from "./codec";
 import { connectWorker } from "./connection";
 import { temporal } from "./packages";
 import { Fleet } from "./plan";
+import { tellByStack } from "./printed";
 import { loadPrograms } from "./programs";
 import { flowQueue, stackQueue } from "./queues";
 import type { Plan } from "./wire";
@@ -63,6 +64,7 @@ export class Worker {
             this.#options.onLine?.(`warning: ${warning}`);
         }
         sayErrorsAlone();
+        tellByStack();
         const { connection: given, namespace = "default" } = this.#options;
         const place = given === undefined ? await connectWorker(plan.engine) : { connection: given, namespace };
         try {

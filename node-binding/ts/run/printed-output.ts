@@ -7,8 +7,8 @@ import { OwnMap, OwnWeakSet } from "../originals";
 import type { Bridge } from "./bridge";
 import { hasTerminal } from "./terminal";
 
-// The severity of printed output.
-const PRINTED = 4;
+/** The severity of printed output. */
+export const PRINTED = 4;
 // A lone carriage return ends a line too: progress bars write one.
 const LINE_ENDS = /\r\n|\n|\r/;
 

@@ -29,7 +29,8 @@ import { capturedOutputs, isOutput } from "../sdk/captured-outputs";
 import { type Bridge, type Operation, ProgramFailed, type RpcCallback, type RpcError } from "./bridge";
 import { ModuleBodies } from "./module-bodies";
 import { engineClient, monitorClient, type Requests } from "./monitor";
-import { endOutput } from "./printed-output";
+import type { PrintedLines, PrintingRun } from "./printed-lines";
+import { endOutput, PRINTED } from "./printed-output";
 import { followListeners, listensForEnd, tellEnd } from "./program-listeners";
 import { described, type ResourceClass } from "./resource-classes";
 
@@ -39,7 +40,9 @@ setInsideCall(() => callStorage.getStore() !== undefined);
 type End = ProgramFailed | "stopped" | "done";
 
 /** A program in the course of one operation. */
-export class Run implements Operation {
+export class Run implements Operation, PrintingRun {
+    /** Who cuts into lines what is printed, and is told when a call or the program ends. */
+    lines: PrintedLines | undefined;
     #engine = 0;
     #store: Store | undefined;
     #enter: <T>(action: () => T) => T = (action) => action();
@@ -117,6 +120,7 @@ export class Run implements Operation {
         } finally {
             this.#calls.end(number);
             endOutput(current);
+            this.lines?.endOf(current);
             this.#making.delete(number);
         }
     }
@@ -195,6 +199,15 @@ export class Run implements Operation {
         this.bridge.native.log(this.#engine, urn || (call?.urn ?? ""), level, message);
     }
 
+    /** Tells a line that was printed as an event, without secrets; answers whether there is an engine for it. */
+    print(line: string): boolean {
+        if (this.#engine === 0) {
+            return false;
+        }
+        this.log("", PRINTED, line);
+        return true;
+    }
+
     /**
      * Runs a program in the SDK. `program` gives the stack's outputs; `label` is how errors name it. Returns when all
      * that it began is done, or when the engine has stopped; throws `ProgramFailed`.
@@ -266,6 +279,7 @@ export class Run implements Operation {
         };
         void follow();
         await over;
+        this.lines?.endOf(undefined);
         try {
             stopFollowing();
         } catch {

@@ -9,6 +9,7 @@ import type { Request } from "./request";
 import { say } from "./texts";
 
 const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
+const STDERR = 2;
 /** How many seconds workers have to end what they are at in order. */
 const END_SECONDS = 60;
 const OPENS_STACKS = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE"];
@@ -30,15 +31,20 @@ export function warnOfPassphrase({ backend }: Plan): void {
     env[WARNED] = "1";
 }
 
-/** Starts a worker in a process of its own. */
-export function startWorker(file: string, queues: readonly string[], slots?: number): ChildProcess {
+/** Starts a worker in a process of its own. `stdout`: where it goes. */
+export function startWorker(
+    file: string,
+    queues: readonly string[],
+    slots?: number,
+    stdout: "inherit" | typeof STDERR = "inherit",
+): ChildProcess {
     const asked = queues.flatMap((queue) => ["--queue", queue]);
     const many = slots === undefined ? [] : ["--slots", String(slots)];
-    return started(process.execPath, [COMMAND, "fleet", "worker", "--file", file, ...asked, ...many], "inherit");
+    return started(process.execPath, [COMMAND, "fleet", "worker", "--file", file, ...asked, ...many], stdout);
 }
 
 /** Starts a process that the terminal's Ctrl-C does not reach: the command tells it when it is its turn. */
-export function started(program: string, words: string[], stdout: "inherit" | "ignore"): ChildProcess {
+export function started(program: string, words: string[], stdout: "inherit" | "ignore" | number): ChildProcess {
     const child = spawn(program, words, { stdio: ["ignore", stdout, "inherit"], detached: true });
     child.on("error", (error) => say(`${program} cannot be started: ${error.message}`));
     return child;
@@ -59,7 +65,9 @@ export async function withWorkers<T>(asked: Request, plan: Plan, work: (look: ()
     if (asked.workers) {
         warnOfPassphrase(plan);
     }
-    const running = Array.from({ length: asked.workers ?? 0 }, () => startWorker(asked.file, queuesOf(plan)));
+    // What programs print is no part of what the command prints.
+    const begin = (): ChildProcess => startWorker(asked.file, queuesOf(plan), undefined, STDERR);
+    const running = Array.from({ length: asked.workers ?? 0 }, begin);
     const look = (): void => {
         if (running.length > 0 && !running.some(isRunning)) {
             throw new FleetError("the workers that were started here have ended; what they wrote above says why");

@@ -69,7 +69,7 @@ def call_provider(
     def answer(result: Any, error: BaseException | None = None, fault: BaseException | None = None) -> Answer:
         process.go_on_only_here(error)
         try:
-            _end_printed_lines()
+            end_printed_lines()
             if fault is not None:
                 return Unusable(f"looking at what {call.method} returned raised {message_of(fault)}")
             return made_of(result, error)
@@ -115,8 +115,8 @@ def call_provider(
     return context.run(start)
 
 
-def _end_printed_lines() -> None:
-    """Passes on what the call printed without an end of line, while it is still known whose it is."""
+def end_printed_lines() -> None:
+    """Passes on what the call, or the program, printed without an end of line, while it is still known whose it is."""
     for stream in (sys.stdout, sys.stderr):
         end_call = getattr(stream, "end_call", None)
         if end_call is not None:

@@ -10,6 +10,7 @@ from pulumi.automation import CommandResult, PulumiFn
 
 from maloko._command_line.origin import About, about
 from maloko._maloko import LibraryRun
+from maloko._providers.calls import end_printed_lines
 from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
 from maloko.automation._finished import Finished, Operation
@@ -43,6 +44,7 @@ class _Front:
         if self._program is None:
             raise LookupError(f"the program in {entry} runs in a process of its own")
         failure = run_program(host, engine, self._program)
+        end_printed_lines()
         if failure is not None and isinstance(failure.error, KeyboardInterrupt):
             # A destroy or a refresh would go on without a program that fails.
             self.interrupt = failure.error
@@ -70,6 +72,7 @@ def run_inside(
     program: PulumiFn | None = None,
     began: Callable[[Run], None] = lambda run: None,
     progress_every: float = EVERY,
+    on_host: Callable[[Host | None], None] = lambda host: None,
 ) -> Finished:
     """Runs a command to its end; how it ended is in what it gives. Ctrl-C cancels it, and is raised at its end.
 
@@ -78,6 +81,7 @@ def run_inside(
     :param program: the program, for commands that run it
     :param began: is given what the command can be cancelled by, and what says how far it has come
     :param progress_every: after how many seconds it is told how far it has come
+    :param on_host: is given what has the run in Python, and `None` when it is over
     """
     delivery = Delivery(listeners)
     run = LibraryRun(
@@ -113,9 +117,11 @@ def run_inside(
     ]:
         host = Host()
         front = _Front(program, run.cancel)
+        on_host(host)
         try:
             finished = run.run(front, host)
         finally:
+            on_host(None)
             host.close()
         if front.interrupt is not None:
             raise front.interrupt

@@ -17,6 +17,8 @@ from maloko.automation._progress import OnProgress, progress_of
 
 Item = tuple[str, Any]
 
+_DIAGNOSTIC = "diagnosticEvent"
+
 
 class Lines:
     """Bytes of a stream, decoded and cut into lines."""
@@ -53,6 +55,7 @@ class Listeners:
         on_error: OnOutput | None = None,
         on_event: OnEvent | None = None,
         on_progress: OnProgress | None = None,
+        on_printed: Callable[[str], None] | None = None,
     ) -> None:
         self.out = Lines()
         """What was written to stdout."""
@@ -63,11 +66,13 @@ class Listeners:
         self._on_line = {"out": on_output, "err": on_error}
         self._on_event = on_event
         self._on_progress = on_progress
+        self._on_printed = on_printed
+        """Is told what programs print, and what else the run tells that is no warning and no error."""
 
     @property
     def wants_events(self) -> bool:
         """Is anybody to be told of events?"""
-        return self._on_event is not None
+        return self._on_event is not None or self._on_printed is not None
 
     @property
     def wants_progress(self) -> bool:
@@ -85,6 +90,11 @@ class Listeners:
         if kind == "event":
             if self._on_event is not None:
                 self._call(self._on_event, lambda: EngineEvent.from_json(json.loads(data)))
+            # Few events are looked at: there are some for each resource.
+            if self._on_printed is not None and _DIAGNOSTIC in data:
+                told = json.loads(data).get(_DIAGNOSTIC)
+                if told is not None and told["severity"] == "info" and not told.get("ephemeral"):
+                    self._call(self._on_printed, functools.partial(str, told["message"]))
             return
         if kind == "progress":
             if self._on_progress is not None:

@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError
 from maloko._errors import MalokoError
 from maloko.fleet._deploy import deploy_one
 from maloko.fleet._ends import End
+from maloko.fleet._printed import printing_as
 from maloko.fleet._wire import ATTEMPTS_A_START, Launch, StackEnd
 from maloko.fleet._workflow import FATAL, STACK
 
@@ -42,23 +43,24 @@ class StackActivities:
         every = launch["heartbeat"] / _BEATS_A_LIMIT
         beating = asyncio.create_task(_beat(counts, every, at_once=attempt > 1))
         try:
-            end = await deploy_one(
-                launch["stack"],
-                launch["verb"],
-                directory=self._directory,
-                run=launch["run"],
-                attempt=launch["number"] + attempt,
-                backend=launch["backend"],
-                key=launch["key"],
-                history_limit=launch["keep"]["history"],
-                generations=launch["keep"]["generations"],
-                preview_only=launch["options"]["previewOnly"],
-                outputs=launch["options"]["outputs"],
-                message=launch["options"]["message"],
-                import_file=launch["options"]["importFile"],
-                on_progress=counts.take,
-                progress_every=every,
-            )
+            with printing_as(name):
+                end = await deploy_one(
+                    launch["stack"],
+                    launch["verb"],
+                    directory=self._directory,
+                    run=launch["run"],
+                    attempt=launch["number"] + attempt,
+                    backend=launch["backend"],
+                    key=launch["key"],
+                    history_limit=launch["keep"]["history"],
+                    generations=launch["keep"]["generations"],
+                    preview_only=launch["options"]["previewOnly"],
+                    outputs=launch["options"]["outputs"],
+                    message=launch["options"]["message"],
+                    import_file=launch["options"]["importFile"],
+                    on_progress=counts.take,
+                    progress_every=every,
+                )
         except MalokoError as error:
             line = str(error).split("\n", 1)[0]
             LOG.info("%s %s: %s", launch["verb"], name, line)

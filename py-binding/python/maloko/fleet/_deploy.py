@@ -24,6 +24,7 @@ from maloko.automation._reasons import Reason, Why
 from maloko.automation._threads import awaited
 from maloko.fleet._earlier_changes import NO_CHANGE
 from maloko.fleet._ends import End, FleetError
+from maloko.fleet._printed import printing
 from maloko.fleet._programs import load_program
 from maloko.fleet._wire import StackSpec
 
@@ -194,11 +195,20 @@ class StackCommands:
         directory = str(self._directory)
         if not operates:
             return run_inside(words, directory, self._variables, Listeners())
-        listeners = Listeners(on_progress=self._on_progress)
+        by = printing()
+        listeners = Listeners(on_progress=self._on_progress, on_printed=None if by is None else by.tell)
         every = self._progress_every
         if self._program is None:
             return run_child(words, directory, self._variables, listeners, progress_every=every)
-        return run_inside(words, directory, self._variables, listeners, self._program, progress_every=every)
+        return run_inside(
+            words,
+            directory,
+            self._variables,
+            listeners,
+            self._program,
+            progress_every=every,
+            on_host=(lambda host: None) if by is None else by.of,
+        )
 
     def _end(self, finished: Finished) -> End:
         name, operation, why = self._stack["id"], finished.operation, finished.why

@@ -21,6 +21,7 @@ from maloko._sdk.load import load_sdk
 from maloko.fleet._activities import StackActivities
 from maloko.fleet._connection import connect
 from maloko.fleet._plan import Fleet
+from maloko.fleet._printed import told_by_stack
 from maloko.fleet._programs import load_programs
 from maloko.fleet._queues import flow_queue, stack_queue
 from maloko.fleet._workflow import FleetRun
@@ -88,6 +89,7 @@ class Worker:
         client = self._client or await connect(plan["engine"])
         activities = StackActivities(Path(plan["directory"]), self.identity)
         async with contextlib.AsyncExitStack() as workers:
+            workers.enter_context(told_by_stack())
             if self._flow:
                 flow = TemporalWorker(
                     client,

@@ -14,6 +14,7 @@ from maloko.fleet._commands.texts import say
 from maloko.fleet._ends import FleetError
 from maloko.fleet._wire import Plan
 
+_STDERR = 2
 _END_SECONDS = 60.0
 """How long workers have to end what they are at in order."""
 _OPENS_STACKS = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE")
@@ -32,13 +33,16 @@ def warn_of_passphrase(plan: Plan) -> None:
     os.environ[_WARNED] = "1"
 
 
-def start_worker(file: str, queues: list[str], slots: int | None) -> subprocess.Popen[bytes]:
-    """Starts a worker in a process of its own."""
+def start_worker(file: str, queues: list[str], slots: int | None, stdout: int | None = None) -> subprocess.Popen[bytes]:
+    """Starts a worker in a process of its own.
+
+    :param stdout: the descriptor for what it writes there, in place of that of this process
+    """
     command = [sys.executable, "-m", "maloko", "fleet", "worker", "--file", file]
     command += [part for queue in queues for part in ("--queue", queue)]
     command += [] if slots is None else ["--slots", str(slots)]
     # Ctrl-C reaches the command, which tells the workers when it is their turn.
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, start_new_session=True)
 
 
 @contextlib.contextmanager
@@ -48,7 +52,8 @@ def workers(asked: Request, plan: Plan) -> Iterator[Callable[[], None]]:
     queues = sorted({stack["queue"] for stack in plan["stacks"]})
     if count:
         warn_of_passphrase(plan)
-    running = [start_worker(asked["file"], queues, None) for _ in range(count)]
+    # What programs print is no part of what the command prints.
+    running = [start_worker(asked["file"], queues, None, _STDERR) for _ in range(count)]
 
     def look() -> None:
         if running and all(worker.poll() is not None for worker in running):
