@@ -54,5 +54,5 @@ pub use report::Report;
 pub use run_request::{Config, Fault, Import, Injection, OwnPolicyOrder, PolicyOrder, RunRequest, Time, Verb};
 pub use stack::{Run, TestStack};
 pub use step_log::{PageRecorder, RecordForPage};
-pub use stubs::{COMPUTED_ID, Stub};
+pub use stubs::{COMPUTED_ID, Stub, problems_of_examples};
 pub use task::{StackTask, TaskEnd, TaskRequest};

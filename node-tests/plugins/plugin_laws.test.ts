@@ -87,7 +87,9 @@ test("a plugin is configured as the author says", { timeout: 60_000 }, async () 
         const [verdict] = await checkLaws(configured, { ...OPTIONS, config: { region: "there" } }, { only });
         expect(verdict?.status).toBe("holds");
         const refused = checkLaws(configured, { ...OPTIONS, config: { region: "nowhere" } }, { only });
-        await expect(refused).rejects.toThrow("it refuses its configuration: region: there is no such region");
+        await expect(refused).rejects.toThrow(
+            "the plugin of the package 'probe' refuses its configuration: region: there is no such region",
+        );
     } finally {
         await configured.close();
     }

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use maloko_kit::{Config, Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+use maloko_kit::{
+    Config, Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin, problems_of_examples,
+};
 use serde_json::{Map, Value as Json, json};
 
 use super::pretty;
 use crate::arguments::ProviderTest;
 use crate::context::Context;
 use crate::failure::{Failure, Result, code};
-use crate::operation::plugin_under_test;
+use crate::operation::{plugin_under_test, schema_under_test};
 use crate::plain::count;
 use crate::terminal::console::Console;
 use crate::terminal::signals::Watch;
@@ -39,18 +41,28 @@ pub(crate) async fn test(context: &Context, arguments: &ProviderTest) -> Result<
         parameters: arguments.parameter.clone(),
         config,
     };
-    let plugin = plugin_under_test(&context.directory, &arguments.plugin, setup);
+    let plugin = plugin_under_test(&context.directory, &arguments.plugin, setup.clone());
     let plugin = plugin.map_err(Failure::configuration)?;
-    let judged = judge(context, arguments, &plugin, &samples).await;
+    let judged = judge(context, arguments, &plugin, &setup, &samples).await;
     plugin.close().await;
     judged
 }
 
-async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnderTest, samples: &Samples) -> Result<()> {
+async fn judge(
+    context: &Context,
+    arguments: &ProviderTest,
+    plugin: &PluginUnderTest,
+    setup: &PluginSetup,
+    samples: &Samples,
+) -> Result<()> {
     let (console, is_json) = (&context.console, arguments.format.json());
     let mut shown = Shown { console, is_json, stopped: Arc::default() };
     let watch = watch(context, plugin, &shown.stopped)?;
-    plugin.prepare().await.map_err(Failure::new)?;
+    // That is no verdict about a law.
+    plugin.prepare().await.map_err(|error| Failure::configuration(format!("no law was tried: {error}")))?;
+    if samples.go_by_schema() {
+        check_by_schema(context, arguments, setup, samples).await?;
+    }
     let verdicts = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, &mut shown).await;
     drop(watch);
     let verdicts = verdicts.map_err(|error| Failure::configuration(error.to_string()))?;
@@ -69,6 +81,30 @@ async fn judge(context: &Context, arguments: &ProviderTest, plugin: &PluginUnder
         console.line(&format!("\n{laws}: {holds} held, {broken} broken, {others} not tried"));
     }
     if broken == 0 { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
+}
+
+/// Refuses inputs that the schema of the plugin does not allow, before anything is made of them.
+async fn check_by_schema(
+    context: &Context,
+    arguments: &ProviderTest,
+    setup: &PluginSetup,
+    samples: &Samples,
+) -> Result<()> {
+    // A plugin without a schema is judged all the same.
+    let Some(schema) = schema_under_test(&context.directory, &arguments.plugin, setup).await else { return Ok(()) };
+    let kind = &arguments.kind;
+    let problems = problems_of_examples(&schema, kind, &samples.inputs);
+    let problems = problems.map_err(|what| Failure::configuration(format!("no law was tried: '{kind}': {what}")))?;
+    let [first, others @ ..] = problems.as_slice() else { return Ok(()) };
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(", and {}", count(more, "other problem")),
+    };
+    let file = arguments.inputs.display();
+    Err(Failure::configuration(format!(
+        "no law was tried: the inputs do not fit '{kind}'{more}\n{file}: {first}\n\
+         Correct them. Where the schema is wrong, say so in the file: waive: {{ schema: REASON }}"
+    )))
 }
 
 /// Shows verdicts as they come.

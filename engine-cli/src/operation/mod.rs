@@ -35,6 +35,7 @@ use crate::settings::path::{locate, split_assignment};
 use crate::settings::value;
 use crate::workplace::Workplace;
 
+pub(crate) use for_tests::schema_under_test;
 pub use for_tests::{RunForTests, plugin_under_test};
 pub(crate) use load::with_program;
 pub(crate) use request::Request;

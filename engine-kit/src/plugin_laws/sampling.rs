@@ -12,6 +12,9 @@ use super::under_test::PluginUnderTest;
 use super::world::{World, WorldCommands};
 use crate::laws::{Break, LAWS, Law, Verdict, Words, first_difference, verdict_text};
 
+/// What `waive` calls the schema, by which inputs are checked before any law is tried.
+const SCHEMA: &str = "schema";
+
 /// What the author of a plugin says of a resource.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -81,15 +84,21 @@ impl Samples {
             return Err("`world` has no `objects`: write a command that prints the ids of all that is there".to_owned());
         }
         for (name, reason) in &self.waive {
-            if LAWS.iter().all(|law| law.name != name) {
+            if name != SCHEMA && LAWS.iter().all(|law| law.name != name) {
                 let known: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
-                return Err(format!("`waive` names {name}, which is no law; those are {}", known.join(", ")));
+                return Err(format!("`waive` names {name}, which is no law; those are {}, {SCHEMA}", known.join(", ")));
             }
             if reason.trim().is_empty() {
                 return Err(format!("`waive` gives no reason for {name}; write one"));
             }
         }
         Ok(())
+    }
+
+    /// Do the inputs have to fit the schema of the plugin?
+    #[must_use]
+    pub fn go_by_schema(&self) -> bool {
+        !self.waive.contains_key(SCHEMA)
     }
 
     fn examples_of(&self, law: &Law) -> Vec<Vec<usize>> {

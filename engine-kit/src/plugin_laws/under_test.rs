@@ -157,7 +157,7 @@ impl Shared {
         };
         if !failures.is_empty() {
             let told: Vec<String> = failures.iter().map(|it| format!("{}: {}", it.property, it.reason)).collect();
-            let text = format!("it refuses its configuration: {}", told.join("; "));
+            let text = format!("the plugin of the package '{name}' refuses its configuration: {}", told.join("; "));
             return Err(ProviderError::new(maloko_core::provider::ProviderErrorKind::Raised, text));
         }
         kept.ask(plugin, PluginQuestion::Configure { urn, id: None, inputs }).await?;

@@ -21,6 +21,7 @@ pub(crate) use host::Stubs;
 pub(crate) use language::{lowered, remarked};
 pub(crate) use objects::StubbedObjects;
 pub(crate) use schemas::Schemas;
+pub use schemas::problems_of_examples;
 
 /// What a test says of a resource type or a function.
 #[derive(Clone, Debug, Default, Deserialize)]

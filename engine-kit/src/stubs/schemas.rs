@@ -10,6 +10,9 @@ use maloko_core::error::{Error, Result};
 use maloko_core::message::suggestions::nearest;
 use maloko_core::provider::{CheckFailure, ProviderError, ProviderErrorKind};
 use maloko_packages::schema::{Function, Outcome, Package, Resource, read};
+use serde_json::{Map, Value as Json};
+
+use crate::json::read_map;
 
 use super::typed::{Presence, problems, problems_of_config, problems_of_value, told};
 
@@ -136,6 +139,12 @@ impl Schemas {
 }
 
 impl Schema {
+    fn new(package: Package, file: PathBuf) -> Self {
+        let resources = package.resources.iter().enumerate().map(|(at, it)| (it.token.text.clone(), at)).collect();
+        let functions = package.functions.iter().enumerate().map(|(at, it)| (it.token.text.clone(), at)).collect();
+        Self { package, file, resources, functions }
+    }
+
     fn resource(&self, token: &str) -> Option<&Resource> {
         self.resources.get(token).map(|at| &self.package.resources[*at])
     }
@@ -154,6 +163,30 @@ impl Schema {
         let near = nearest(token, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
         format!("the schema of '{}' has no such resource or function{near}", self.package.name)
     }
+}
+
+/// What the schema of a plugin has against examples of a resource's inputs: `inputs[0].siz: ...`. Nothing, where it lists no
+/// resources.
+///
+/// # Errors
+/// In words: it is no schema, or has no such resource.
+pub fn problems_of_examples(
+    schema: &str,
+    kind: &str,
+    examples: &[Map<String, Json>],
+) -> std::result::Result<Vec<String>, String> {
+    let package = read(schema).map_err(|fault| fault.to_string())?;
+    let schema = Schema::new(package, PathBuf::new());
+    if schema.resources.is_empty() {
+        return Ok(Vec::new());
+    }
+    let resource = schema.resource(kind).ok_or_else(|| schema.lacks(kind))?;
+    let of_example = |(number, example): (usize, &Map<String, Json>)| {
+        let found = problems(&schema.package, &resource.inputs, &read_map(example), Presence::Required);
+        let told = found.into_iter().map(move |it| format!("inputs[{number}].{}: {}", it.property, it.reason));
+        told.collect::<Vec<_>>()
+    };
+    Ok(examples.iter().enumerate().flat_map(of_example).collect())
 }
 
 fn returned(token: &str, problems: &[CheckFailure]) -> std::result::Result<(), ProviderError> {
@@ -188,9 +221,7 @@ fn known(file: &Path) -> Result<Arc<Schema>> {
     }
     let text = std::fs::read_to_string(file).map_err(|error| unread(file, &error))?;
     let package = read(&text).map_err(|fault| wrong(format!("{}: {fault}", file.display())))?;
-    let resources = package.resources.iter().enumerate().map(|(at, it)| (it.token.text.clone(), at)).collect();
-    let functions = package.functions.iter().enumerate().map(|(at, it)| (it.token.text.clone(), at)).collect();
-    let schema = Arc::new(Schema { package, file: file.to_owned(), resources, functions });
+    let schema = Arc::new(Schema::new(package, file.to_owned()));
     known.insert(file.to_owned(), (stamp, Arc::clone(&schema)));
     Ok(schema)
 }

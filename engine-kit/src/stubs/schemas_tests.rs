@@ -7,7 +7,7 @@ use maloko_core::value::OutputValue;
 use maloko_core::{PropertyMap, Value};
 use serde_json::{Value as Json, json};
 
-use super::Schemas;
+use super::{Schemas, problems_of_examples};
 
 const BED: &str = "garden:index:Bed";
 const LOOK: &str = "garden:index:look";
@@ -135,6 +135,22 @@ fn what_is_not_known_passes_and_secrets_are_looked_into_without_being_told() {
     let problems = told(read().inputs(BED, &inputs));
     assert_eq!(problems.iter().map(|(property, _)| property.as_str()).collect::<Vec<_>>(), ["level", "soil"]);
     assert!(!format!("{problems:?}").contains("hunter"), "{problems:?}");
+}
+
+#[test]
+fn examples_are_told_with_their_numbers() {
+    let examples = [json!({ "length": 2 }), json!({ "lenght": 2, "level": 1 })];
+    let examples: Vec<_> = examples.iter().filter_map(Json::as_object).cloned().collect();
+    let of = |schema: &Json, kind: &str| problems_of_examples(&schema.to_string(), kind, &examples);
+    let wanted = [
+        "inputs[1].lenght: the schema of 'garden' has no such property; did you mean 'length'?",
+        "inputs[1].level: it is a number, and the schema of 'garden' wants a boolean",
+        "inputs[1].length: it is missing, and the schema of 'garden' requires it",
+    ];
+    assert_eq!(of(&schema(), BED), Ok(wanted.map(str::to_owned).to_vec()));
+    let unknown = "the schema of 'garden' has no such resource or function; did you mean 'garden:index:Bed'?";
+    assert_eq!(of(&schema(), "garden:index:Bet"), Err(unknown.to_owned()));
+    assert_eq!(of(&json!({ "name": "garden", "version": "1.0.0" }), BED), Ok(Vec::new()), "it lists no resources");
 }
 
 #[test]

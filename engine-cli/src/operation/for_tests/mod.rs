@@ -14,6 +14,7 @@ use maloko_kit::{RecordForPage, Report, Run, RunRequest, TestStack};
 use policies::PoliciesForTests;
 
 pub use plugins::plugin_under_test;
+pub(crate) use plugins::schema_under_test;
 
 /// One operation on a stack of a test, with the plugins, the policies and the page that its order asks for.
 pub struct RunForTests {

@@ -30,6 +30,27 @@ pub(super) fn of_directory(directory: &Path, config: BTreeMap<String, String>) -
 /// # Errors
 /// In words: there is no such file, or it is not the plugin of the type's package.
 pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> Result<PluginUnderTest, String> {
+    let (settings, name) = found(directory, plugin, &setup)?;
+    if setup.parameters.is_empty() {
+        return under_test(setup, move || Arc::new(Plugins::new(settings.clone())));
+    }
+    let package = package_of(&setup.kind).to_owned();
+    made(setup, settings, package, name)
+}
+
+/// The schema of the package that a plugin under test has or makes; `None` where the plugin gives none.
+pub(crate) async fn schema_under_test(directory: &Path, plugin: &str, setup: &PluginSetup) -> Option<String> {
+    let (settings, name) = found(directory, plugin, setup).ok()?;
+    let request = PackageRequest { name, version: setup.version.clone(), ..PackageRequest::default() };
+    // Those that are judged give theirs to nobody.
+    let plugins = Arc::new(Plugins::new(settings));
+    let schema = plugins.schema_with(&request, &setup.parameters).await;
+    plugins.stop_all().await;
+    String::from_utf8(schema.ok()?.schema).ok()
+}
+
+/// Where a plugin is looked for, and by which name.
+fn found(directory: &Path, plugin: &str, setup: &PluginSetup) -> Result<(PluginSettings, String), String> {
     setup.check()?;
     let package = package_of(&setup.kind).to_owned();
     let is_made = !setup.parameters.is_empty();
@@ -41,23 +62,21 @@ pub fn plugin_under_test(directory: &Path, plugin: &str, setup: PluginSetup) -> 
     }
     let mut settings = settings_for_tests(directory)?;
     settings.config = setup.full_config().into_iter().map(|(key, config)| (key, config.value)).collect();
-    let mut name = plugin.to_owned();
     if plugin.contains(['/', '\\']) || plugin == "." || plugin == ".." {
         let place = directory.join(plugin);
-        name = if is_made { name_of(&place) } else { package.clone() };
+        let name = if is_made { name_of(&place) } else { package };
         let path = folder_of(&place, &name)?;
         settings.project_plugins = vec![ProjectPlugin { name: name.clone(), path, version: String::new() }];
-    } else if !is_made && !plugin.is_empty() && plugin != package {
+        return Ok((settings, name));
+    }
+    if !is_made && !plugin.is_empty() && plugin != package {
         return Err(format!(
             "the type '{}' is of the package '{package}', and not of '{plugin}'. If that plugin makes the package, say of \
              what: its parameters, such as hashicorp/random and 3.6.0. A path has a '/': './{plugin}'",
             setup.kind
         ));
     }
-    if is_made {
-        return made(setup, settings, package, name);
-    }
-    under_test(setup, move || Arc::new(Plugins::new(settings.clone())))
+    Ok((settings, if is_made { plugin.to_owned() } else { package }))
 }
 
 /// A plugin whose package is one that it makes of the parameters.
