@@ -1,6 +1,7 @@
 """Stubs of packages that go by a schema: what does not fit is refused as the plugin would refuse it."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,9 @@ def test_secrets_are_looked_into_and_not_told(maloko: Kit, schema: str) -> None:
     assert "hunter2" not in str(failure.error)
 
 
-def test_schemas_of_all_stacks_are_those_that_the_run_names(pytester: pytest.Pytester, schema: str) -> None:
+def test_schemas_of_all_stacks_are_those_that_the_run_names(
+    pytester: pytest.Pytester, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytester.makepyfile("""
         import pulumi
 
@@ -148,6 +151,13 @@ def test_schemas_of_all_stacks_are_those_that_the_run_names(pytester: pytest.Pyt
     told.stdout.fnmatch_lines(["*property length is not valid*"])
     pytester.makeini(f"[pytest]\nmaloko_schemas = {Path(schema).parent}\n")
     pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
+    pytester.makeini("[pytest]\n")
+    pytester.runpytest_inprocess().assert_outcomes(passed=2)
+    for place in (schema, os.pathsep.join(["", str(Path(schema).parent)])):
+        monkeypatch.setenv("MALOKO_SCHEMAS", place)
+        pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
+    told = pytester.runpytest_inprocess("--maloko-schemas=nowhere.json")
+    told.stdout.fnmatch_lines(["*nowhere.json cannot be read*"])
 
 
 @pytest.mark.parametrize(

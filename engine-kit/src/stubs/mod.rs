@@ -6,6 +6,9 @@ mod host;
 #[cfg(test)]
 mod host_tests;
 mod language;
+mod misspelt;
+#[cfg(test)]
+mod misspelt_tests;
 mod objects;
 mod schemas;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::json::read_map;
 
+use super::misspelt::misspelt;
 use super::typed::{Presence, problems, problems_of_config, problems_of_value, told};
 
 /// The schemas of a stack, by package.
@@ -221,6 +222,10 @@ fn known(file: &Path) -> Result<Arc<Schema>> {
     }
     let text = std::fs::read_to_string(file).map_err(|error| unread(file, &error))?;
     let package = read(&text).map_err(|fault| wrong(format!("{}: {fault}", file.display())))?;
+    // A member that nobody reads would let everything pass.
+    if let Some(fault) = misspelt(&text) {
+        return Err(wrong(format!("{}: {fault}", file.display())));
+    }
     let schema = Arc::new(Schema::new(package, file.to_owned()));
     known.insert(file.to_owned(), (stamp, Arc::clone(&schema)));
     Ok(schema)

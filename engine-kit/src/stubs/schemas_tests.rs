@@ -204,6 +204,10 @@ fn schemas_that_cannot_be_used_are_named_by_their_files() {
     assert!(error(&[place("broken.json")]).contains("broken.json: the schema ends in the middle"));
     assert!(error(&[place("a.json"), place("b.json")]).contains("two schemas are of the package 'garden'"));
     assert!(Schemas::read(&[place("a.json"), place("a.json")]).is_ok());
+    let misspelt = json!({ "name": "garden", "resorces": {} });
+    assert!(std::fs::write(place("misspelt.json"), misspelt.to_string()).is_ok());
+    let told = "misspelt.json: the schema, at resorces: no schema has such a member here; did you mean 'resources'?";
+    assert!(error(&[place("misspelt.json")]).contains(told));
     // A file that has changed is read again.
     assert!(std::fs::write(place("a.json"), "{}").is_ok());
     assert!(error(&[place("a.json")]).contains("a.json: the schema, at name"));

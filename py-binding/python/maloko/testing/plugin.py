@@ -62,7 +62,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="check what stubs of packages are given against this schema, or those in this folder",
+        help="check what stubs of packages are given against this schema, or those in this folder; without it those of "
+        "MALOKO_SCHEMAS, a list as PATH is one",
     )
     parser.addini("maloko_schemas", "what --maloko-schemas are by default", type="paths", default=[])
     group.addoption(
@@ -113,8 +114,7 @@ def maloko(request: pytest.FixtureRequest) -> Iterator[Kit]:
     if item.get_closest_marker("real_cloud") is not None:
         kit.cloud = item.config.rootpath
     kit.plugins = item.config.getoption("--maloko-plugins") or item.config.getini("maloko_plugins")
-    schemas = [item.config.invocation_params.dir / path for path in item.config.getoption("--maloko-schemas")]
-    kit.schemas = schemas or item.config.getini("maloko_schemas")
+    kit.schemas = _schemas(item.config)
     kit.records = bool(item.config.getoption("--maloko-record"))
     pages: str | None = item.config.getoption("--maloko-page")
     kit.pages = None if pages is None else item.config.invocation_params.dir / pages
@@ -123,6 +123,13 @@ def maloko(request: pytest.FixtureRequest) -> Iterator[Kit]:
     problems = kit.close(keep=bool(item.config.getoption("--maloko-keep")))
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)
+
+
+def _schemas(config: pytest.Config) -> list[Path]:
+    """Where no stack says: those of the command, or those of the environment, or those of the configuration."""
+    named = config.getoption("--maloko-schemas") or os.environ.get("MALOKO_SCHEMAS", "").split(os.pathsep)
+    places = [config.invocation_params.dir / path for path in named if path]
+    return places or config.getini("maloko_schemas")
 
 
 def _seed(item: pytest.Item) -> int:
