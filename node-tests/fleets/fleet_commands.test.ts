@@ -140,6 +140,12 @@ test("what cannot be is told with the command that helps", async () => {
         expect(away).toContain(`the Temporal server at ${address} cannot be reached: ${why}. \`maloko fleet dev\``);
         expect(away).not.toMatch(/waiting|warning/);
     }
+    const here = `127.0.0.1:${await freePort()}`;
+    fleet.write(stacksOf(1), { engine: `temporal://${here}/default` });
+    const [waited, gone] = fleet.command(["status"], 1).stderr.trimEnd().split("\n");
+    expect(waited).toBe(`waiting 3 s for the server at ${here}`);
+    expect(gone).toContain(`the Temporal server at ${here} cannot be reached: nobody answers there`);
+    fleet.write(stacksOf(1), { engine: `temporal://127.0.0.2:${await freePort()}/default` });
     delete fleet.variables.PULUMI_CONFIG_PASSPHRASE;
     const warning = /^warning: PULUMI_CONFIG_PASSPHRASE is not set here/;
     expect(fleet.command(["worker"], 1).stderr).toMatch(warning);
@@ -175,7 +181,7 @@ test("dev has a server and workers until ctrl c", async () => {
     fleet.variables.PATH = `${VENV}:${process.env.PATH}`;
     const up = fleet.beside("up", "--yes");
     const over = new Promise((resolve) => up.child.once("exit", resolve));
-    await until(() => up.said() === `waiting for the server at 127.0.0.1:${port}\n`, "a command that waits");
+    await until(() => up.said() === `waiting 20 s for the server at 127.0.0.1:${port}\n`, "a command that waits");
     const { child, said } = fleet.beside("dev", "--slots", "1", "--ui-port", String(await freePort()));
     await until(() => said().includes(`127.0.0.1:${port}`), "the server");
 

@@ -173,6 +173,12 @@ def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, 
         assert f"the Temporal server at {address} cannot be reached: connection refused. `maloko fleet dev`" in away
         assert "waiting" not in away
         assert "warning" not in away
+    address = f"127.0.0.1:{free_port()}"
+    fleet.write(stacks_of(1), engine=f"temporal://{address}/default")
+    waited, away = fleet.command("status", code=1).stderr.splitlines()
+    assert waited == f"waiting 3 s for the server at {address}"
+    assert f"the Temporal server at {address} cannot be reached: connection refused" in away
+    fleet.write(stacks_of(1), engine=f"temporal://127.0.0.2:{free_port()}/default")
     del fleet.variables["PULUMI_CONFIG_PASSPHRASE"]
     assert fleet.command("worker", code=1).stderr.startswith("warning: PULUMI_CONFIG_PASSPHRASE is not set here")
     fleet.variables["MALOKO_PASSPHRASE_TENANT_T0"] = "of one stack"
@@ -206,7 +212,7 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
         [*command, "up", "--yes", "--json"], cwd=fleet.folder, env=fleet.variables, stdout=-1, stderr=-1, text=True
     )
     assert up.stderr is not None
-    assert up.stderr.readline() == f"waiting for the server at 127.0.0.1:{port}\n"
+    assert up.stderr.readline() == f"waiting 20 s for the server at 127.0.0.1:{port}\n"
     process = subprocess.Popen(
         [*command, "dev", "--slots", "1", "--ui-port", str(free_port())],
         cwd=fleet.folder,

@@ -13,18 +13,17 @@ const HERE = ["127.0.0.1", "localhost"];
 const CONNECTED_WITHIN = "5s";
 /** The same for each look at one that may be about to begin. */
 const CONNECTED_SOON = "1s";
-/** Milliseconds that a server at this machine has to begin. */
-const BEGINS_WITHIN = 20_000;
+/** Milliseconds. */
 const LOOK = 200;
 
-let waits: ((line: string) => void) | undefined;
+let waits: { say: (line: string) => void; seconds: number } | undefined;
 
 /**
- * From now on a server at this machine that refuses connections has some seconds to begin. `say`: is told once that it is waited
+ * From now on a server at this machine that refuses connections has so many seconds to begin. `say`: is told once that it is waited
  * for.
  */
-export function waitForServersHere(say: (line: string) => void): void {
-    waits = say;
+export function waitForServersHere(say: (line: string) => void, seconds: number): void {
+    waits = { say, seconds };
 }
 
 /** Where the server is, and how one comes to it. */
@@ -59,19 +58,20 @@ export async function connectWorker(
 }
 
 async function reached<T>(address: string, connecting: () => Promise<T>): Promise<T> {
-    const until = performance.now() + BEGINS_WITHIN;
+    const { say, seconds = 0 } = mayBegin(address) ? (waits ?? {}) : {};
+    const until = performance.now() + seconds * 1000;
     let isAwaited = false;
     while (true) {
         try {
             return await connecting();
         } catch (error) {
             // One that begins refuses at first, and then answers late.
-            if (!mayBegin(address) || performance.now() > until) {
+            if (say === undefined || performance.now() > until) {
                 throw away(address, inWords(error), error);
             }
         }
         if (!isAwaited) {
-            waits?.(`waiting for the server at ${address}`);
+            say(`waiting ${seconds} s for the server at ${address}`);
             isAwaited = true;
         }
         await new Promise<void>((resolve) => later(resolve, LOOK));

@@ -21,6 +21,13 @@ const FAILURE = 1;
 const CONFIGURATION = 2;
 const INTERRUPTED = 130;
 
+/** Commands that may be started together with their server. */
+const BEGIN = ["up", "preview", "refresh", "destroy", "drift", "import", "outputs", "retry", "worker"];
+/** Seconds that a server at this machine has to begin. */
+const PATIENCE = 20;
+/** The same for all other commands: where there is no server, there is nothing to see. */
+const PATIENCE_OF_LOOKS = 3;
+
 const COMMANDS: Record<string, (asked: Request) => Promise<number>> = {
     up: start.run,
     preview: start.run,
@@ -50,7 +57,7 @@ export async function run(text: string): Promise<number> {
     const asked = parseJson(text) as Request;
     const stopListening = listenForInterrupts();
     if (asked.command !== "dev") {
-        waitForServersHere(say);
+        waitForServersHere(say, BEGIN.includes(asked.command) ? PATIENCE : PATIENCE_OF_LOOKS);
     }
     try {
         // It begins after this waits, so that what it waits for itself comes later, and hears of Ctrl-C first.

@@ -18,20 +18,18 @@ from maloko.fleet._wire import Engine
 
 _DEFAULT = "127.0.0.1:7233"
 _HERE = ("127.0.0.1", "localhost")
-_BEGINS_WITHIN = 20.0
-"""Seconds that a server at this machine has to begin."""
 _LOOK_SECONDS = 0.2
 
-_waits: list[Callable[[str], None]] = []
-"""Who is told that a command waits; nobody where programs connect, which do not wait."""
+_waits: list[tuple[Callable[[str], None], float]] = []
+"""Who is told that a command waits, and for how long; nobody where programs connect, which do not wait."""
 
 
-def wait_for_servers_here(say: Callable[[str], None]) -> None:
-    """From now on a server at this machine that refuses connections has some seconds to begin.
+def wait_for_servers_here(say: Callable[[str], None], seconds: float) -> None:
+    """From now on a server at this machine that refuses connections has so many seconds to begin.
 
     :param say: is told once that it is waited for
     """
-    _waits[:] = [say]
+    _waits[:] = [(say, seconds)]
 
 
 async def connect(engine: Engine | None) -> Client:
@@ -45,20 +43,21 @@ async def connect(engine: Engine | None) -> Client:
         config["namespace"] = engine["namespace"]
     config.setdefault("target_host", _DEFAULT)
     address = config["target_host"]
-    until = time.monotonic() + _BEGINS_WITHIN
+    say, seconds = _waits[0] if _waits and _is_here(address) else (None, 0.0)
+    until = time.monotonic() + seconds
     is_awaited = False
     while True:
         try:
             return await Client.connect(**config, data_converter=data_converter())
         except (RPCError, RuntimeError) as error:
             # One that begins refuses at first, and then answers late.
-            if not _waits or not _is_here(address) or time.monotonic() > until:
+            if say is None or time.monotonic() > until:
                 raise FleetError(
                     f"the Temporal server at {address} cannot be reached: {_in_words(error)}. `maloko fleet dev` "
                     "starts one on this machine; `engine` in the fleet's file names another"
                 ) from error
         if not is_awaited:
-            _waits[0](f"waiting for the server at {address}")
+            say(f"waiting {seconds:.0f} s for the server at {address}")
             is_awaited = True
         await asyncio.sleep(_LOOK_SECONDS)
 

@@ -18,6 +18,13 @@ _CONFIGURATION = 2
 """The exit code of what is wrong with arguments or files."""
 _INTERRUPTED = 130
 
+_BEGIN = ("up", "preview", "refresh", "destroy", "drift", "import", "outputs", "retry", "worker")
+"""Commands that may be started together with their server."""
+_PATIENCE = 20.0
+"""Seconds that a server at this machine has to begin."""
+_PATIENCE_OF_LOOKS = 3.0
+"""The same for all other commands: where there is no server, there is nothing to see."""
+
 _COMMANDS = {
     "up": start.run,
     "preview": start.run,
@@ -52,7 +59,7 @@ def run(text: str) -> int:
     # Processes that a command has started end with it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if asked["command"] != "dev":
-        wait_for_servers_here(say)
+        wait_for_servers_here(say, _PATIENCE if asked["command"] in _BEGIN else _PATIENCE_OF_LOOKS)
     try:
         return _COMMANDS[asked["command"]](asked)
     except FleetError as error:
