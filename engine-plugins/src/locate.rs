@@ -89,7 +89,7 @@ fn wanted_version(name: &str, version: &str) -> Result<Option<Version>, String> 
     }
     let plain = version.strip_prefix('v').unwrap_or(version);
     let parsed = Version::parse(plain);
-    parsed.map(Some).map_err(|error| format!("'{version}' is no version of the package '{name}': {error}"))
+    parsed.map(Some).map_err(|_| format!("'{version}' is no version of the package '{name}'; write it like 4.21.4"))
 }
 
 /// Equal versions, whatever was built of them.

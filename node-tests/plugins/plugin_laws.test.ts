@@ -71,6 +71,14 @@ test("a package that a plugin makes of parameters is judged", { timeout: 120_000
     await expect(checkLaws(unsaid, OPTIONS, { only: ["L2"] })).rejects.toThrow(unnamed);
 });
 
+test("parameters that are no list of texts are refused", () => {
+    const refused = (parameters: unknown) => () =>
+        new Plugin("random:index/pet:Pet", { parameters: parameters as string[] });
+    const told = "and no list; give parameters: [ 'hashicorp/random', '3.6.0' ]";
+    expect(refused("hashicorp/random 3.6.0")).toThrow(told);
+    expect(refused(["hashicorp/random", 3.6])).toThrow("and no list of texts; write each between quotes");
+});
+
 test("inputs of a plugin may be drawn", { timeout: 120_000 }, async () => {
     breaker.breaks("L3");
     const inputs = fc.record({ size: fc.nat(99), text: fc.stringMatching(/^[abc]{1,5}$/) });
@@ -113,7 +121,8 @@ test("a report has the inputs that were tried without secrets", { timeout: 60_00
 
 test("Ctrl-C stops the judge which deletes what it has made", { timeout: 60_000 }, async () => {
     const sleeps = { size: 1, sleep: 60, sleepIn: "update" };
-    const inputs = JSON.stringify([sleeps, { ...sleeps, text: "alpha" }]);
+    const waive = { schema: "how long a call sleeps is said to this plugin alone" };
+    const inputs = JSON.stringify({ inputs: [sleeps, { ...sleeps, text: "alpha" }], waive });
     const project = new Project({ "inputs.yaml": inputs, started: "" });
     const args = ["provider", "test", executable, THING, "--inputs", "inputs.yaml", "--law", "L2", "--law", "L5"];
     const stop = async (command: Interrupted) => {

@@ -109,6 +109,29 @@ for (const [what, program, told] of REFUSED) {
     });
 }
 
+const FUNCTIONS: [what: string, program: () => unknown, told: RegExp][] = [
+    [
+        "a function",
+        () => pulumi.runtime.invoke("garden:index:lok", {}),
+        /Invoke of 'garden:index:lok' failed: .* did you mean 'garden:index:look'\?(?! \()/,
+    ],
+    [
+        "a method",
+        () => {
+            const fence = new Fence("fence", { height: 1.5 });
+            return pulumi.runtime.call(`${FENCE}/pant`, { __self__: fence }, fence);
+        },
+        /Invoke of 'garden:index:Fence\/pant' failed: .* did you mean 'garden:index:Fence\/paint'\?(?! \()/,
+    ],
+];
+
+for (const [what, program, told] of FUNCTIONS) {
+    test(`a function that fails of no property names none: ${what}`, async ({ stack }) => {
+        const s = stack(async () => void (await program()), { schemas: [schema] });
+        await expect(s.up()).rejects.toThrow(told);
+    });
+}
+
 test("what a stub returns has to fit as well", async ({ stack }) => {
     const program = () => void new Bed("bed", { length: 2 });
     const s = stack(program, { schemas: [schema], stubs: { [BED]: () => ({ aera: 3 }) } });

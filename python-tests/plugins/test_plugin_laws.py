@@ -1,6 +1,7 @@
 """Plugins under the laws of providers: each law catches the bug that it is about, and is silent on a good plugin."""
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -105,6 +106,14 @@ def test_a_package_that_a_plugin_makes_of_parameters_is_judged(folder: Path) -> 
         laws_of(other, folder).verdicts("L2")
     with pytest.raises(MalokoError, match="which plugin makes the package 'garden' of roses is not said"):
         laws_of(Plugin("garden:index:Thing", parameters=["roses"]), folder).verdicts("L2")
+
+
+def test_parameters_that_are_no_list_of_texts_are_refused() -> None:
+    told = "parameters='hashicorp/random 3.6.0' is no list; give parameters=['hashicorp/random', '3.6.0']"
+    with pytest.raises(MalokoError, match=re.escape(told)):
+        Plugin("random:index/pet:Pet", parameters="hashicorp/random 3.6.0")
+    with pytest.raises(MalokoError, match="is no list of texts; write each between quotes"):
+        Plugin("random:index/pet:Pet", parameters=["hashicorp/random", 3.6])  # type: ignore[list-item]
 
 
 def test_inputs_of_a_plugin_may_be_drawn(plugin: Plugin, folder: Path) -> None:

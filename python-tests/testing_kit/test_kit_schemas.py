@@ -110,6 +110,26 @@ def test_what_a_plugin_would_refuse_is_refused(maloko: Kit, schema: str, program
     assert s.resources() == {}
 
 
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (
+            lambda: pulumi.runtime.invoke("garden:index:lok", {}),
+            r"invoke of garden:index:lok failed: .* did you mean 'garden:index:look'\?(?! \()",
+        ),
+        (
+            lambda: pulumi.runtime.call(f"{FENCE}/pant", {}, res=Fence("fence", height=1.5)),
+            r"call of garden:index:Fence/pant failed: .* did you mean 'garden:index:Fence/paint'\?(?! \()",
+        ),
+    ],
+)
+def test_a_function_that_fails_of_no_property_names_none(
+    maloko: Kit, schema: str, program: Callable[[], Any], told: str
+) -> None:
+    with maloko.fails(match=told):
+        maloko.stack(lambda: program() and None, schemas=[schema]).up()
+
+
 class Bets(pulumi.CustomResource):
     def __init__(self, name: str) -> None:
         super().__init__("garden:index:Bet", name, {})

@@ -12,8 +12,9 @@ pub const PULUMI_VERSION: Version = Version::new(3, 260, 0);
 pub fn check_pulumi_version(range: &str) -> Result<(), String> {
     let mut fits = false;
     for alternative in range.split("||") {
-        let parts =
-            comparators(alternative).map_err(|reason| format!("'{range}' is no range of versions: {reason}"))?;
+        let parts = comparators(alternative).map_err(|reason| {
+            format!("'{range}' is no range of versions: {reason}; write it like 3.100.0 or '>=3.100.0 <4.0.0'")
+        })?;
         fits |= parts.iter().all(|part| part.matches(&PULUMI_VERSION));
     }
     if fits {
@@ -40,7 +41,7 @@ impl Part {
     }
 }
 
-/// What has to hold together. A version without an operator means just that one.
+/// What has to hold together, or which part is wrong. A version without an operator means just that one.
 fn comparators(text: &str) -> Result<Vec<Part>, String> {
     let is_operator = |letter: char| "<>=!^~".contains(letter);
     let mut joined = String::new();
@@ -62,9 +63,10 @@ fn comparators(text: &str) -> Result<Vec<Part>, String> {
         Ok(Part::Fits(VersionReq { comparators }))
     };
     if joined.is_empty() {
-        return Err("it is empty".to_owned());
+        return Err("a part of it is empty".to_owned());
     }
-    joined.split(' ').map(|word| part(word).map_err(|error| error.to_string())).collect()
+    // What the library says of it is about its own parsing.
+    joined.split(' ').map(|word| part(word).map_err(|_| format!("'{word}' is none"))).collect()
 }
 
 #[cfg(test)]
@@ -81,9 +83,17 @@ mod tests {
             let refused = check_pulumi_version(wanting);
             assert!(refused.is_err_and(|reason| reason.contains("is required")), "{wanting}");
         }
-        for broken in ["", "new", ">=three", "3.0.0 ||"] {
-            let refused = check_pulumi_version(broken);
-            assert!(refused.is_err_and(|reason| reason.contains("is no range of versions")), "{broken}");
+        let wrong = [
+            ("", "a part of it is empty"),
+            ("3.0.0 ||", "a part of it is empty"),
+            ("new", "'new' is none"),
+            (">=3.0.0 <four", "'<four' is none"),
+            (">=3.0.0 <", "'<' is none"),
+        ];
+        for (broken, why) in wrong {
+            let advice = "write it like 3.100.0 or '>=3.100.0 <4.0.0'";
+            let told = format!("'{broken}' is no range of versions: {why}; {advice}");
+            assert_eq!(check_pulumi_version(broken), Err(told));
         }
     }
 }

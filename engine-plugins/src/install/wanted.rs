@@ -39,10 +39,8 @@ impl WantedPlugin {
         }
         let version = match version.strip_prefix('v').unwrap_or(version) {
             "" => None,
-            plain => Some(Version::parse(plain).map_err(|error| {
-                InstallError::last(format!(
-                    "'{version}' is no version of the package '{name}': {error}; write it like 4.21.4"
-                ))
+            plain => Some(Version::parse(plain).map_err(|_| {
+                InstallError::last(format!("'{version}' is no version of the package '{name}'; write it like 4.21.4"))
             })?),
         };
         if let Some(checksum) = &checksum

@@ -85,7 +85,7 @@ fn parsed(name: &str, version: &str) -> Result<String, String> {
     let padded = format!("{version}{}", ".0".repeat(3_usize.saturating_sub(numbers.len())));
     match Version::parse(&padded) {
         Ok(_) => Ok(padded),
-        Err(error) => Err(format!("'{version}' is no version of the package '{name}': {error}")),
+        Err(_) => Err(format!("'{version}' is no version of the package '{name}'; write it like 4.21.4")),
     }
 }
 

@@ -100,8 +100,9 @@ impl TerraformProvider {
             }
         };
         let text = self.version.split(',').map(one).collect::<Vec<_>>().join(", ");
-        VersionReq::parse(&text).map_err(|error| {
-            InstallError::last(format!("'{}' is no version of {}: {error}", self.version, self.shown()))
+        VersionReq::parse(&text).map_err(|_| {
+            let (version, shown) = (&self.version, self.shown());
+            InstallError::last(format!("'{version}' is no version of {shown}; write it like 3.6.0 or '~> 3.5'"))
         })
     }
 

@@ -2,6 +2,7 @@
 import * as path from "node:path";
 import { loadAddon, type NativePlugin } from "../../native";
 import { toJsonText } from "../../originals";
+import { show } from "../values";
 import { type ConfigSource, configOf, type World } from "../worlds";
 
 /** What the protocol of plugins has. Whether a plugin knows a method is found out by calling it. */
@@ -29,11 +30,21 @@ export class Plugin {
     readonly #options: PluginOptions;
     readonly #started = new Map<string, Promise<NativePlugin>>();
 
-    /** `type` is the type token of the resource. */
+    /** `type` is the type token of the resource. Throws a TypeError when `parameters` is no list of texts. */
     constructor(
         readonly type: string,
         options: PluginOptions = {},
     ) {
+        const { parameters = [] } = options;
+        if (typeof parameters === "string") {
+            const meant = show((parameters as string).split(/\s+/).filter(Boolean));
+            throw new TypeError(`\`parameters\` is ${show(parameters)}, and no list; give parameters: ${meant}`);
+        }
+        if (!Array.isArray(parameters) || !parameters.every((it) => typeof it === "string")) {
+            throw new TypeError(
+                `\`parameters\` is ${show(parameters)}, and no list of texts; write each between quotes`,
+            );
+        }
         this.#options = options;
     }
 

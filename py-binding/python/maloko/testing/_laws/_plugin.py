@@ -49,7 +49,12 @@ class Plugin:
         :param version: the version of the package; with `parameters`, of the plugin.
         :param plugin: with `parameters` and without `path`: the name of the plugin, such as `terraform-provider`.
         :param parameters: what the plugin makes the package of: `["hashicorp/random", "3.6.0"]`.
+        :raises MalokoError: when `parameters` is no list of texts.
         """
+        if isinstance(parameters, str):
+            raise MalokoError(f"parameters={parameters!r} is no list; give parameters={parameters.split()!r}")
+        if not all(isinstance(parameter, str) for parameter in parameters):
+            raise MalokoError(f"parameters={parameters!r} is no list of texts; write each between quotes")
         self.type = type
         self.path = str(Path(path).absolute()) if path else ""
         self.version = version
