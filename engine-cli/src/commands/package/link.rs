@@ -9,6 +9,9 @@ use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::project::Project;
 
+/// The group of poetry's dependencies that SDKs are in.
+const POETRY_GROUP: &str = "sdks";
+
 /// What has to be done, in this order; files that pip reads are written at once.
 pub(super) fn steps(context: &Context, project: &Project, language: Language, folder: &str) -> Result<Vec<Step>> {
     match language {
@@ -79,7 +82,7 @@ fn python(context: &Context, project: &Project, folder: &str) -> Result<Vec<Step
     match tool(project) {
         // As a member of a workspace nothing of uv works while the folder is missing, not even what makes it again.
         "uv" => return Ok(vec![Step::new("uv", &["add", "--no-workspace", &place], &project.root)]),
-        "poetry" => return Ok(vec![Step::new("poetry", &["add", &place], &project.root)]),
+        "poetry" => return poetry(project, &place),
         _ => {}
     }
     let requirements = project.root.join("requirements.txt");
@@ -100,6 +103,22 @@ fn python(context: &Context, project: &Project, folder: &str) -> Result<Vec<Step
     };
     let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &place];
     Ok(vec![Step::new(python, &quiet, &project.root)])
+}
+
+/// Where the project's own table lists dependencies, poetry writes the folder as a path of this machine. In a group it keeps it as it is.
+fn poetry(project: &Project, place: &str) -> Result<Vec<Step>> {
+    let file = project.root.join("pyproject.toml");
+    let text =
+        fs::read_to_string(&file).map_err(|error| Failure::io(format!("{} cannot be read", file.display()), &error))?;
+    let has = |table: &str| text.lines().any(|line| line.trim() == table);
+    if !has("[project]") {
+        return Ok(vec![Step::new("poetry", &["add", place], &project.root)]);
+    }
+    let group = format!("[tool.poetry.group.{POETRY_GROUP}.dependencies]");
+    if !has(&group) {
+        write(&file, &format!("{}\n\n{group}\n", text.trim_end()))?;
+    }
+    Ok(vec![Step::new("poetry", &["add", "--group", POETRY_GROUP, place], &project.root)])
 }
 
 /// Does a line of requirements.txt name the folder?
@@ -147,3 +166,7 @@ fn name_in(folder: &Path, language: Language) -> Option<String> {
 fn write(file: &Path, text: &str) -> Result<()> {
     fs::write(file, text).map_err(|error| Failure::io(format!("{} cannot be written", file.display()), &error))
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;
