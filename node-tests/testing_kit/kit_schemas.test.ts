@@ -113,7 +113,7 @@ const FUNCTIONS: [what: string, program: () => unknown, told: RegExp][] = [
     [
         "a function",
         () => pulumi.runtime.invoke("garden:index:lok", {}),
-        /Invoke of 'garden:index:lok' failed: .* did you mean 'garden:index:look'\?(?! \()/,
+        /invocation of garden:index:lok returned an error: .* did you mean 'garden:index:look'\?(?! \()/,
     ],
     [
         "a method",
@@ -121,7 +121,7 @@ const FUNCTIONS: [what: string, program: () => unknown, told: RegExp][] = [
             const fence = new Fence("fence", { height: 1.5 });
             return pulumi.runtime.call(`${FENCE}/pant`, { __self__: fence }, fence);
         },
-        /Invoke of 'garden:index:Fence\/pant' failed: .* did you mean 'garden:index:Fence\/paint'\?(?! \()/,
+        /call to function 'garden:index:Fence\/pant' failed: .* did you mean 'garden:index:Fence\/paint'\?(?! \()/,
     ],
 ];
 

@@ -119,7 +119,7 @@ def test_what_a_plugin_would_refuse_is_refused(maloko: Kit, schema: str, program
         ),
         (
             lambda: pulumi.runtime.call(f"{FENCE}/pant", {}, res=Fence("fence", height=1.5)),
-            r"call of garden:index:Fence/pant failed: .* did you mean 'garden:index:Fence/paint'\?(?! \()",
+            r"call to function 'garden:index:Fence/pant' failed: .* did you mean 'garden:index:Fence/paint'\?(?! \()",
         ),
     ],
 )

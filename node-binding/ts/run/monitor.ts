@@ -30,24 +30,12 @@ interface Registered {
     getObject(): { toJavaScript(): Record<string, unknown> } | undefined;
 }
 
-interface Asked extends Message {
-    getTok(): string;
-}
-
-interface Failed {
-    getFailuresList(): { getProperty(): string; getReason(): string }[];
-}
-
 type Callback = (error: RpcError | null, response?: unknown) => void;
 type Client = Record<string, (request: Message, ...rest: unknown[]) => void>;
 
 // The SDK turns any other failure of these into rejections that nobody handles (they end a process, and fail the
 // tests of a user who expects the failure); UNAVAILABLE it takes as "the engine is shutting down".
 const REGISTRATIONS = new Set(["RegisterResource", "ReadResource", "RegisterResourceOutputs"]);
-
-const OF_FUNCTIONS = new Set(["Invoke", "Call"]);
-/** gRPC status. */
-const UNKNOWN = 2;
 
 /** The resource monitor's client: one function per method of the SDK's own service definition. */
 export function monitorClient(sdk: Sdk, requests: Requests): object {
@@ -59,8 +47,7 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
                 const registration = request as Registration;
                 requests.registered(registration.getType(), registration.getName(), getUrn.call(response), outputs);
             }
-            const failed = OF_FUNCTIONS.has(rpc) ? withoutProperty(request as Asked, response as Failed) : undefined;
-            callback(failed ?? null, failed === undefined ? response : undefined);
+            callback(null, response);
         } else if (REGISTRATIONS.has(rpc)) {
             if (error.code !== UNAVAILABLE) {
                 requests.refused(error);
@@ -75,16 +62,6 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
             callback(error);
         }
     });
-}
-
-// What a function fails with, where that is about no property: the SDK puts one between brackets all the same.
-function withoutProperty(request: Asked, response: Failed): RpcError | undefined {
-    const failures = response.getFailuresList();
-    if (failures.every((failure) => failure.getProperty() !== "")) {
-        return undefined;
-    }
-    const told = failures.map((it) => it.getReason() + (it.getProperty() === "" ? "" : ` (${it.getProperty()})`));
-    return rpcError(UNKNOWN, `Invoke of '${request.getTok()}' failed: ${told.join("; ")}`);
 }
 
 // `taken`: what takes the answer to a request, in the place of the SDK's own callback.

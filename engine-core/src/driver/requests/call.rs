@@ -15,7 +15,7 @@ use crate::wire::{
 
 use crate::driver::answers::RpcError;
 use crate::driver::calls::provider_resources::wrong_answer;
-use crate::driver::requests::FunctionCalls;
+use crate::driver::requests::{FunctionCalls, reasons_of_no_property};
 
 /// What begins the tokens of methods of provider resources.
 const PROVIDERS: &str = "pulumi:providers:";
@@ -66,6 +66,9 @@ impl FunctionCalls {
                 None => Default::default(),
             };
         self.reports.learn_secrets_of(&result);
+        if let Some(reasons) = reasons_of_no_property(&failures) {
+            return Err(RpcError { code: 2, message: format!("call to function '{token}' failed: {reasons}") });
+        }
         if !takes_bytes {
             refuse_bytes(&result).map_err(|reason| {
                 let message = format!("the result of {token}: the program's SDK {reason}");

@@ -16,7 +16,7 @@ use crate::wire::{
 use crate::driver::answers::RpcError;
 use crate::driver::journal::Journal;
 use crate::driver::outside_calls::Function;
-use crate::driver::requests::FunctionCalls;
+use crate::driver::requests::{FunctionCalls, reasons_of_no_property};
 
 impl FunctionCalls {
     /// Answers the call of a function. Its result is unknown while something that it depends on is not there.
@@ -74,6 +74,10 @@ impl FunctionCalls {
             _ => (PropertyMap::new(), Vec::new()),
         };
         self.reports.learn_secrets_of(&result);
+        if let Some(reasons) = reasons_of_no_property(&failures) {
+            let message = format!("invocation of {} returned an error: {reasons}", request.tok);
+            return Err(RpcError { code: 2, message });
+        }
         let failures = failures.into_iter().map(|it| InvokeFailure { property: it.property, reason: it.reason });
         Ok(InvokeResponse { r#return: Some(returned(request, &result)?), failures: failures.collect(), unknown: false })
     }

@@ -13,6 +13,7 @@ pub(super) mod serialize;
 use std::sync::Arc;
 
 use crate::operation::Operation;
+use crate::provider::CheckFailure;
 
 use crate::driver::calls::provider_plugins::ProviderPlugins;
 use crate::driver::calls::providers::Providers;
@@ -112,3 +113,12 @@ impl ResourceRequests {
 
 #[cfg(test)]
 mod requests_tests;
+
+/// What a function fails with, where some of that is about no property: the SDKs put a property between brackets in any case.
+fn reasons_of_no_property(failures: &[CheckFailure]) -> Option<String> {
+    let reason = |CheckFailure { property, reason }: &CheckFailure| {
+        if property.is_empty() { reason.clone() } else { format!("{reason} ({property})") }
+    };
+    let is_without = |failure: &CheckFailure| failure.property.is_empty();
+    failures.iter().any(is_without).then(|| failures.iter().map(reason).collect::<Vec<_>>().join("; "))
+}

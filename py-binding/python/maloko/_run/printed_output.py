@@ -7,52 +7,35 @@ calls run at a time. What Python code prints is known: the current call stands i
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-import sys
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from maloko._current import CURRENT_CALL
-from maloko._process.forks import OwnProcess
 from maloko._process.terminal import is_borrowed_here
+from maloko._run.line_streams import LINE_ENDS, PRINTED, LineStream, in_place_of_streams
 
 if TYPE_CHECKING:
     from maloko._maloko import Engine
 
-_PRINTED = 4
-"""The severity of printed output."""
 
-_LINE_ENDS = re.compile(r"\r\n|\n|\r")
-"""A lone carriage return ends a line too: progress bars write one."""
-
-
-class CallStream:
+class CallStream(LineStream):
     """A text stream that takes to the engine what provider methods write, and passes on everything else."""
 
     def __init__(self, under: TextIO, engine: Engine) -> None:
-        self.under = under
-        """The stream that was there before."""
+        super().__init__(under)
         self._engine = engine
         self._begun: dict[str, str] = {}
         """By URN: the line that is not complete yet."""
         self._flushed: dict[str, str] = {}
         """By URN: the same, where it was told already. A question is, before its answer is read."""
         self._lock = threading.Lock()
-        self._process = OwnProcess()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.under, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.under)
 
     def write(self, text: str) -> int:
         """Writes a text."""
         call = CURRENT_CALL.get()
         has_terminal = is_borrowed_here()
-        if call is None or has_terminal or not isinstance(text, str) or not self._process.is_here():
+        if call is None or has_terminal or not isinstance(text, str) or not self.process.is_here():
             written = self.under.write(text)
             if has_terminal or "\n" in text:
                 # The descriptor is a pipe to the display: a line that waits in a buffer would be told too late.
@@ -60,21 +43,16 @@ class CallStream:
             return written
         with self._lock:
             self._flushed.pop(call.urn, None)
-            *lines, rest = _LINE_ENDS.split(self._begun.pop(call.urn, "") + text)
+            *lines, rest = LINE_ENDS.split(self._begun.pop(call.urn, "") + text)
             if rest:
                 self._begun[call.urn] = rest
         self._tell(call.urn, lines)
         return len(text)
 
-    def writelines(self, lines: Any) -> None:
-        """Writes texts one after the other."""
-        for line in lines:
-            self.write(line)
-
     def flush(self) -> None:
         """Passes on what was begun by the current call, or outside of calls."""
         call = CURRENT_CALL.get()
-        if call is None or is_borrowed_here() or not self._process.is_here():
+        if call is None or is_borrowed_here() or not self.process.is_here():
             self.under.flush()
             return
         with self._lock:
@@ -108,23 +86,15 @@ class CallStream:
         # Without the lock: the engine may wait for the interpreter, and so for a thread that prints.
         for line in lines:
             if line.strip():
-                self._engine.log(urn, _PRINTED, line)
+                self._engine.log(urn, PRINTED, line)
 
 
 @contextlib.contextmanager
 def told_by_resource(engine: Engine) -> Iterator[None]:
     """Takes the place of `sys.stdout` and `sys.stderr`; `MALOKO_CAPTURE=0` leaves them alone."""
-    if os.environ.get("MALOKO_CAPTURE") == "0":
-        yield
-        return
-    originals = sys.stdout, sys.stderr
-    streams = CallStream(sys.stdout, engine), CallStream(sys.stderr, engine)
-    sys.stdout, sys.stderr = streams
-    try:
-        yield
-    finally:
-        for stream, name, original in zip(streams, ("stdout", "stderr"), originals, strict=True):
-            stream.finish()
-            # A program that put its own stream there keeps it.
-            if getattr(sys, name) is stream:
-                setattr(sys, name, original)
+    with in_place_of_streams(lambda under: CallStream(under, engine)) as streams:
+        try:
+            yield
+        finally:
+            for stream in streams:
+                stream.finish()

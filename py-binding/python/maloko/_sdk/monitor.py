@@ -30,7 +30,6 @@ _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _AWAITED = frozenset({"RegisterResource", "RegisterResourceOutputs", "ReadResource", "SignalAndWaitForShutdown"})
 # What may take long (a transform may be called back on the event loop) and whose answer the SDK unpacks at once.
 _ON_A_THREAD = frozenset({"Invoke", "Call"})
-_UNKNOWN: int = grpc.StatusCode.UNKNOWN.value[0]
 
 
 class EngineError(grpc.RpcError):
@@ -87,10 +86,7 @@ class Monitor:
                 raise NotHere
             if name in _AWAITED:
                 return self._begin(name, response_type, request)
-        answer = self._read(response_type, self._native.rpc(name, request.SerializeToString()), request)
-        if name in _ON_A_THREAD:
-            _raise_without_property(name, request, answer)
-        return answer
+        return self._read(response_type, self._native.rpc(name, request.SerializeToString()), request)
 
     def _begin(self, name: str, response_type: Any, request: Message) -> Any:
         future: asyncio.Future[Any] = self._loop.create_future()
@@ -164,18 +160,6 @@ class Monitor:
             return function()
         finally:
             self._in_executor = False
-
-
-def _raise_without_property(name: str, request: Any, answer: Any) -> None:
-    """Raises what a function fails with, where that is of no property: the SDK puts one between brackets in any case.
-
-    :raises EngineError: with the reasons
-    """
-    if all(failure.property for failure in answer.failures):
-        return
-    told = "; ".join(it.reason + (f" ({it.property})" if it.property else "") for it in answer.failures)
-    # Of `Invoke` the SDK says itself what failed.
-    raise EngineError(_UNKNOWN, told if name == "Invoke" else f"call of {request.tok} failed: {told}")
 
 
 def as_the_sdk_raises(name: str, error: EngineError) -> BaseException:

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import os
-import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator
-from typing import Any, TextIO, cast
+from collections.abc import Iterator
+from typing import TextIO
 
 from maloko._current import CURRENT_CALL, ProviderCall
-from maloko._process.forks import OwnProcess
 from maloko._run.host import Host
-
-_PRINTED = 4
-"""The severity of printed output."""
-_LINE_ENDS = re.compile(r"\r\n|\n|\r")
-"""A lone carriage return ends a line too: progress bars write one."""
+from maloko._run.line_streams import LINE_ENDS, PRINTED, LineStream, in_place_of_streams
 
 
 class Printing:
@@ -43,11 +36,11 @@ class Printing:
             self._write(line, to)
         else:
             call = CURRENT_CALL.get()
-            engine.log("" if call is None else call.urn, _PRINTED, line)
+            engine.log("" if call is None else call.urn, PRINTED, line)
 
     def tell(self, message: str) -> None:
         """Writes what the run of the stack tells."""
-        for line in _LINE_ENDS.split(message):
+        for line in LINE_ENDS.split(message):
             if line.strip():
                 self._write(line, self._out)
 
@@ -65,31 +58,23 @@ def printing() -> Printing | None:
     return _PRINTING.get()
 
 
-class _StackStream:
+class _StackStream(LineStream):
     """A text stream that takes what programs write line by line, and passes on everything else."""
 
     def __init__(self, under: TextIO) -> None:
-        self.under = under
-        """The stream that was there before."""
+        super().__init__(under)
         self._begun: dict[tuple[Printing, ProviderCall | None], str] = {}
         """For each stack, by call: the line that is not complete yet."""
         self._lock = threading.RLock()
-        self._process = OwnProcess()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.under, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.under)
 
     def write(self, text: str) -> int:
         """Writes a text."""
         by = _PRINTING.get()
-        if by is None or not isinstance(text, str) or not self._process.is_here():
+        if by is None or not isinstance(text, str) or not self.process.is_here():
             return self.under.write(text)
         whose = by, CURRENT_CALL.get()
         with self._lock:
-            *lines, rest = _LINE_ENDS.split(self._begun.pop(whose, "") + text)
+            *lines, rest = LINE_ENDS.split(self._begun.pop(whose, "") + text)
             if rest:
                 self._begun[whose] = rest
         # Without the lock: the engine may wait for the interpreter, and so for a thread that prints.
@@ -97,15 +82,10 @@ class _StackStream:
             by.say(line, self.under)
         return len(text)
 
-    def writelines(self, lines: Iterable[str]) -> None:
-        """Writes texts one after the other."""
-        for line in lines:
-            self.write(line)
-
     def end_call(self) -> None:
         """Passes on the line that the current call, or the program, has begun: it has ended."""
         by = _PRINTING.get()
-        if by is not None and self._process.is_here():
+        if by is not None and self.process.is_here():
             with self._lock:
                 rest = self._begun.pop((by, CURRENT_CALL.get()), "")
             by.say(rest, self.under)
@@ -118,36 +98,29 @@ class _StackStream:
             by.say(rest, self.under)
 
 
+def _streams() -> list[_StackStream]:
+    return [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, _StackStream)]
+
+
 @contextlib.contextmanager
 def told_by_stack() -> Iterator[None]:
     """Takes the place of `sys.stdout` and `sys.stderr`; `MALOKO_CAPTURE=0` leaves them alone."""
-    if os.environ.get("MALOKO_CAPTURE") == "0" or isinstance(cast("Any", sys.stdout), _StackStream):
+    with contextlib.nullcontext() if _streams() else in_place_of_streams(_StackStream):
         yield
-        return
-    originals = sys.stdout, sys.stderr
-    streams = _StackStream(sys.stdout), _StackStream(sys.stderr)
-    sys.stdout, sys.stderr = cast("tuple[TextIO, TextIO]", streams)
-    try:
-        yield
-    finally:
-        for stream, name, original in zip(streams, ("stdout", "stderr"), originals, strict=True):
-            # Whoever put a stream of their own there keeps it.
-            if getattr(sys, name) is stream:
-                setattr(sys, name, original)
 
 
 @contextlib.contextmanager
 def printing_as(stack: str) -> Iterator[None]:
     """What is printed by the code inside, and by what it starts, is that stack's."""
-    streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(cast("Any", stream), _StackStream)]
+    streams = _streams()
     if not streams:
         yield
         return
-    by = Printing(stack, cast("_StackStream", streams[0]).under)
+    by = Printing(stack, streams[0].under)
     token = _PRINTING.set(by)
     try:
         yield
     finally:
         _PRINTING.reset(token)
         for stream in streams:
-            cast("_StackStream", stream).end(by)
+            stream.end(by)
