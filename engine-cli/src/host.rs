@@ -27,8 +27,14 @@ impl SettlingHost {
         drop(self.settler.set(settler));
     }
 
-    /// Waits for what was printed so far.
-    pub(crate) fn settle(&self) {
+    /// Waits for what the program printed, which has ended.
+    pub(crate) fn settle_program(&self) {
+        if let Some(settler) = self.settler.get() {
+            settler.settle_whole();
+        }
+    }
+
+    fn settle(&self) {
         if let Some(settler) = self.settler.get() {
             settler.settle();
         }

@@ -58,7 +58,7 @@ exports.inexact = 2 ** 53 + 2;`,
 });
 
 test("JSON events stay whole, whatever is printed", () => {
-    const it = project({ "index.ts": PRINTING });
+    const it = project({ "index.ts": `${PRINTING}\nprocess.stdout.write("without a line feed");\n` });
     const lines = it.ok("up", "--yes", "--skip-preview", "--json", "--stack", "dev").trim().split("\n");
     const events = lines.map((line) => JSON.parse(line) as Record<string, { message?: string; urn?: string }>);
     const messages = events.flatMap(({ diagnosticEvent }) => diagnosticEvent ?? []);
@@ -66,6 +66,9 @@ test("JSON events stay whole, whatever is printed", () => {
     expect(printed?.urn).toMatch(/::a$/);
     expect(messages.map(({ message }) => message).join("\n")).toContain("from a child");
     expect(messages.map(({ message }) => message).join("\n")).toContain("printed by the program");
+    const place = (words: string) => lines.findIndex((line) => line.includes(words));
+    expect(place("without a line feed")).toBeGreaterThan(-1);
+    expect(place("without a line feed")).toBeLessThan(place("summaryEvent"));
 });
 
 // In Node alone: the module systems, TypeScript and its compiler

@@ -48,12 +48,16 @@ def test_up_preview_and_destroy(project: Project) -> None:
 
 
 def test_json_events_stay_whole_whatever_is_printed(project: Project) -> None:
-    project.write("__main__.py", PROGRAM)
+    project.write("__main__.py", PROGRAM + 'print("without a line feed", end="")\n')
     project.run("config", "set", "--secret", "token", "hush")
+    # As it is in a user's shell: what is printed waits in a buffer.
+    project.environment["PYTHONUNBUFFERED"] = ""
     events = project.events("up", "--yes", "--skip-preview")
     text = json.dumps(events)
     for line in ("printed by python", "written to the descriptor", "printed by a child"):
         assert line in text
+    kinds = [key for event in events for key in event if key.endswith("Event")]
+    assert text.index("without a line feed") < text.index('"summaryEvent"'), kinds
 
 
 # In Python alone: the same Rust code, asked once; in Node other tests show that it is there

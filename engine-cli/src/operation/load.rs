@@ -65,7 +65,7 @@ pub(crate) async fn with_program<T>(
         engine.log("", Severity::Warning, &message, false);
     }
     let done = work(&engine).await;
-    host.settle();
+    host.settle_program();
     runner.end(false).await;
     if let Some(((capture, watch, lending), listening)) = own_process {
         drop((listening, watch, lending));

@@ -327,7 +327,7 @@ async fn operate(
         program::attach(workplace.context, &workplace.project, runner, Arc::clone(&engine), program).await;
         (ProgramEnd::default(), false)
     };
-    host.settle();
+    host.settle_program();
     let report = engine.finish(end).await;
     meter.leave(&engine);
     runner.end(show.imported.is_some()).await;

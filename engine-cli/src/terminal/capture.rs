@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 /// Takes one line, without its end.
-pub(crate) type LineSink = Box<dyn Fn(&str) + Send>;
+pub(crate) type LineSink = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A line longer than this is cut into several.
 const MAX_LINE_LENGTH: usize = 64 * 1024;
@@ -55,6 +55,7 @@ struct Pipes {
     begun: Mutex<[Vec<u8>; 2]>,
     busy: Mutex<bool>,
     idle: Condvar,
+    lines: Lines,
 }
 
 impl Capture {
@@ -74,12 +75,12 @@ impl Capture {
             begun: Mutex::default(),
             busy: Mutex::new(false),
             idle: Condvar::new(),
+            lines: Lines { sink, redactor: Arc::clone(&redactor) },
         });
         let theirs = Arc::clone(&pipes);
-        let lines = Lines { sink, redactor: Arc::clone(&redactor) };
         let reader = std::thread::Builder::new()
             .name("maloko-output".to_owned())
-            .spawn(move || read_lines(&theirs, &stop_read, &lines))?;
+            .spawn(move || read_lines(&theirs, &stop_read))?;
         let capture = Self { saved, redactor, pipes, stop, reader: Some(reader) };
         drop(std::io::stdout().flush());
         rustix::stdio::dup2_stdout(&out_write)?;
@@ -195,9 +196,25 @@ impl Settler {
     }
 }
 
+impl Settler {
+    /// The same at the end of a program: a line that it has begun is told, too.
+    pub(crate) fn settle_whole(&self) {
+        self.settle();
+        self.0.tell_begun();
+    }
+}
+
 impl Pipes {
     fn has_bytes(&self) -> bool {
         self.ends.iter().any(|end| rustix::io::ioctl_fionread(end).is_ok_and(|bytes| bytes > 0))
+    }
+
+    /// Hands on the lines that are not complete: nobody goes on with them.
+    fn tell_begun(&self) {
+        let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
+        for rest in begun.iter().filter(|rest| !rest.is_empty()) {
+            (self.lines.sink)(&String::from_utf8_lossy(rest));
+        }
     }
 
     fn set_busy(&self, busy: bool) {
@@ -208,7 +225,7 @@ impl Pipes {
     }
 }
 
-fn read_lines(pipes: &Pipes, stop: &OwnedFd, lines: &Lines) {
+fn read_lines(pipes: &Pipes, stop: &OwnedFd) {
     let mut open = [true, true];
     let mut stopping = false;
     while !stopping && open.contains(&true) {
@@ -224,16 +241,12 @@ fn read_lines(pipes: &Pipes, stop: &OwnedFd, lines: &Lines) {
         pipes.set_busy(true);
         let mut begun = pipes.begun.lock().unwrap_or_else(PoisonError::into_inner);
         for (stream, end) in pipes.ends.iter().enumerate() {
-            open[stream] = open[stream] && drain(end, &mut begun[stream], lines);
+            open[stream] = open[stream] && drain(end, &mut begun[stream], &pipes.lines);
         }
         drop(begun);
         pipes.set_busy(false);
     }
-    for rest in std::mem::take(&mut *pipes.begun.lock().unwrap_or_else(PoisonError::into_inner)) {
-        if !rest.is_empty() {
-            (lines.sink)(&String::from_utf8_lossy(&rest));
-        }
-    }
+    pipes.tell_begun();
 }
 
 /// Takes what is there now; `false` when nothing will follow.

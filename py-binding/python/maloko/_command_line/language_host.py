@@ -86,9 +86,12 @@ class Front:
     ) -> tuple[str, BaseException] | None:
         """Runs the program at a path; returns its error with the exception. Its files are listed in `loaded_file`."""
         self._host = self._begun(late, engine)
+        from maloko._process.terminal import flush_streams
         from maloko._run.program import run_path
 
         failure = run_path(self._host, engine, Path(entry))
+        # What is still in a buffer when the process ends would come behind everything, and into the JSON.
+        flush_streams()
         if loaded_file is not None:
             from maloko._run.loaded_files import list_loaded_files
 

@@ -66,7 +66,7 @@ def borrowed(*, debugger: bool = False) -> Iterator[None]:
         return
     with _loan.lock:
         outer = _loan.thread
-        _flush()
+        flush_streams()
         if not borrow_terminal(debugger):
             yield
             return
@@ -75,12 +75,13 @@ def borrowed(*, debugger: bool = False) -> Iterator[None]:
             _show_begun()
             yield
         finally:
-            _flush()
+            flush_streams()
             _loan.thread = outer
             give_back_terminal(debugger)
 
 
-def _flush() -> None:
+def flush_streams() -> None:
+    """Has what was printed leave this process."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a program may have taken it away
             getattr(stream, "under", stream).flush()
