@@ -14,6 +14,7 @@ use maloko_core::state::key_record::NamedKey;
 use maloko_core::state::{Crypter, Session, StackName};
 use maloko_core::urn::Urn;
 use maloko_core::{Engine, ProgramEnd, Report};
+use maloko_plugins::declared_plugins;
 use maloko_plugins::policies::Packs;
 
 use super::interrupts;
@@ -184,7 +185,7 @@ pub(crate) async fn prepare(
     operation.program_directory = Project::program_directory(program);
     operation.config = Arc::new(configuration(workplace, request, stack, &settings, &crypter)?);
     if let Some(import) = &request.import {
-        let sdks = plugins::folders_with_own_sdks(workplace.context, project);
+        let sdks = || declared_plugins(&plugins::folders_with_own_sdks(workplace.context, project));
         operation.adoptions = import.adoptions(workplace.context, stack, sdks)?;
     }
     operation.pending_creates = pending_creates(&request.pending_creates)?;

@@ -108,7 +108,13 @@ pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
 /// The plugin of a package, in the newest version that an SDK asks for.
 #[must_use]
 pub fn declared_plugin(folders: &[PathBuf], package: &str) -> Option<DeclaredPlugin> {
-    let named = declared_plugins(folders).into_iter().filter(|plugin| plugin.package == package);
+    newest_of(&declared_plugins(folders), package).cloned()
+}
+
+/// The same, among those that were found.
+#[must_use]
+pub fn newest_of<'a>(declared: &'a [DeclaredPlugin], package: &str) -> Option<&'a DeclaredPlugin> {
+    let named = declared.iter().filter(|plugin| plugin.package == package);
     named.max_by_key(|plugin| Version::parse(&plugin.version).ok())
 }
 

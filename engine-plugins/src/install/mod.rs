@@ -27,7 +27,7 @@ use semver::Version;
 
 use crate::settings::PluginSettings;
 
-pub use declared::{DeclaredPlugin, ambiguous_places, declared_plugin, declared_plugins};
+pub use declared::{DeclaredPlugin, ambiguous_places, declared_plugin, declared_plugins, newest_of};
 pub(crate) use download::{copied, digits};
 pub use error::InstallError;
 pub(crate) use git::GitPlace;

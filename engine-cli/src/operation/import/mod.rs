@@ -2,6 +2,7 @@
 
 pub(super) mod file;
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use maloko_core::provider::{ProviderReference, Revision};
 use maloko_core::served_by::{ServedBy, served_by};
 use maloko_core::state::StackName;
 use maloko_core::urn::{Urn, package_of};
-use maloko_plugins::declared_plugin;
+use maloko_plugins::{DeclaredPlugin, newest_of};
 
 use crate::arguments::ImportArguments;
 use crate::context::Context;
@@ -58,16 +59,25 @@ impl From<ImportArguments> for ImportRequest {
 }
 
 impl ImportRequest {
-    /// The objects to take over into the stack. `sdks` are folders with the SDKs of packages.
-    pub(super) fn adoptions(&self, context: &Context, stack: &StackName, sdks: Vec<PathBuf>) -> Result<Vec<Adoption>> {
+    /// The objects to take over into the stack. `sdks` says what the SDKs of packages ask for; it is asked once, and only where
+    /// a package is to be found.
+    pub(super) fn adoptions(
+        &self,
+        context: &Context,
+        stack: &StackName,
+        sdks: impl Fn() -> Vec<DeclaredPlugin>,
+    ) -> Result<Vec<Adoption>> {
         let (list, place) = match &self.file {
             Some(file) => (ImportFile::read(context, file)?, format!("{}: ", file.display())),
             None => (ImportFile { resources: vec![self.single.clone()], ..ImportFile::default() }, String::new()),
         };
         let language = context.language_host.language();
+        let sdks = LazyCell::new(&sdks as Sdks<'_>);
         Reader { list: &list, place, stack, language, protect: self.protect, sdks }.adoptions()
     }
 }
+
+type Sdks<'a> = &'a dyn Fn() -> Vec<DeclaredPlugin>;
 
 struct Reader<'a> {
     list: &'a ImportFile,
@@ -76,8 +86,8 @@ struct Reader<'a> {
     stack: &'a StackName,
     language: Language,
     protect: bool,
-    /// Where the SDKs of packages are.
-    sdks: Vec<PathBuf>,
+    /// What the SDKs of packages ask for.
+    sdks: LazyCell<Vec<DeclaredPlugin>, Sdks<'a>>,
 }
 
 impl Reader<'_> {
@@ -138,7 +148,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         let name = package_of(kind);
-        let of_sdk = || declared_plugin(&self.sdks, name).map(|declared| declared.adopted_package());
+        let of_sdk = || newest_of(&self.sdks, name).map(DeclaredPlugin::adopted_package);
         let told = listed.package(name).map_err(|reason| self.wrong(listed, &reason))?;
         Ok(told.or_else(of_sdk).map(Box::new))
     }
