@@ -101,7 +101,7 @@ impl<'a> Programs<'a> {
         Ok(Program { name: format!("{name}{function}"), path, is_inline: true, language, project: None })
     }
 
-    /// Refuses a function that the file cannot have. One that cannot be read is told of where its digest is made.
+    /// Refuses a function that the file cannot have. A file that cannot be read passes: making its digest refuses that.
     fn has_function(
         &self,
         name: &str,

@@ -194,9 +194,7 @@ impl Settler {
             busy = self.0.idle.wait_timeout(busy, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-}
 
-impl Settler {
     /// The same at the end of a program: a line that it has begun is told, too.
     pub(crate) fn settle_whole(&self) {
         self.settle();

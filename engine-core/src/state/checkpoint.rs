@@ -342,14 +342,14 @@ fn write_latest(encoder: &mut Encoder<'_>, snapshot: &Snapshot, crypter: Option<
 
 /// Writes what the resources refer to by `extensionRef`.
 fn write_extensions(encoder: &mut Encoder<'_>) -> Result<()> {
-    let known = encoder.extensions().into_iter().flatten();
-    let parameters: BTreeMap<&str, &ExtensionParameter> =
-        known.filter_map(|(reference, extension)| Some((reference.as_str(), extension.parameter()?))).collect();
-    if parameters.is_empty() {
+    let extensions = encoder.take_extensions();
+    if extensions.is_empty() {
         return Ok(());
     }
-    let json = serde_json::to_value(parameters).map_err(|error| Error::BadState(error.to_string().into()))?;
-    write_member(encoder.out(), EXTENSIONS_KEY, &json)
+    let parameters: BTreeMap<&str, &ExtensionParameter> =
+        extensions.values().filter_map(|extension| Some((extension.reference(), extension.parameter()?))).collect();
+    encoder.out().extend_from_slice(format!(",\"{EXTENSIONS_KEY}\":").as_bytes());
+    write_json(encoder.out(), &parameters)
 }
 
 fn write_members(out: &mut Vec<u8>, members: &Map<String, serde_json::Value>) -> Result<()> {

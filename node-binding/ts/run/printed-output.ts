@@ -1,16 +1,14 @@
 // Printed output of provider methods, told line by line on the resource in whose call it was printed. What arrives at the file
 // descriptors is captured as well, but nobody can tell whose it is when several calls run at a time.
 
-import { Buffer } from "node:buffer";
 import { callStorage, type OwnCall } from "../current";
 import { OwnMap, OwnWeakSet } from "../originals";
 import type { Bridge } from "./bridge";
+import { LINE_ENDS, takeWrites, type Write } from "./printed-lines";
 import { hasTerminal } from "./terminal";
 
 /** The severity of printed output. */
 export const PRINTED = 4;
-// A lone carriage return ends a line too: progress bars write one.
-const LINE_ENDS = /\r\n|\n|\r/;
 
 /** What the calls that go on have written to one stream. */
 class CallOutput {
@@ -54,27 +52,18 @@ class CallOutput {
 }
 
 const outputs: CallOutput[] = [];
-const writes: ((text: string) => unknown)[] = [];
+const writes: Write[] = [];
 
 /** From now on, what provider code prints is told on the resource of the call, for the rest of the process. */
 export function attributeOutput(bridge: Bridge): void {
     for (const stream of [process.stdout, process.stderr]) {
         const output = new CallOutput(bridge);
         outputs.push(output);
-        const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
-        writes.push(write);
-        stream.write = ((chunk: unknown, ...rest: unknown[]): boolean => {
+        const write = takeWrites(stream, () => {
             const call = callStorage.getStore();
-            if (call === undefined || hasTerminal(call)) {
-                return write(chunk, ...rest);
-            }
-            output.write(call, typeof chunk === "string" ? chunk : Buffer.from(chunk as Uint8Array).toString("utf8"));
-            const done = rest.find((it) => typeof it === "function") as (() => void) | undefined;
-            if (done !== undefined) {
-                process.nextTick(done);
-            }
-            return true;
-        }) as typeof stream.write;
+            return call === undefined || hasTerminal(call) ? undefined : (text) => output.write(call, text);
+        });
+        writes.push(write);
     }
 }
 

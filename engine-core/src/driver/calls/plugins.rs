@@ -85,7 +85,7 @@ pub(crate) struct PluginProviders {
     /// By package.
     defaults: AtomicRefCell<BTreeMap<PackageRequest, Arc<DefaultProvider>>>,
     /// What the program registered, with what extends it.
-    packages: AtomicRefCell<Vec<(PackageRequest, Option<Arc<Extension>>)>>,
+    packages: AtomicRefCell<Vec<RegisteredPackage>>,
     /// What the program's language says that it uses, by name.
     required: AtomicRefCell<BTreeMap<String, PackageRequest>>,
     /// The provider resources of the components that plugins made in this run, by reference.
@@ -103,6 +103,9 @@ type ProviderKey = (String, Vec<PackageRequest>);
 
 /// The reference to a default provider resource, or why there is none.
 pub(crate) type DefaultProvider = Once<Result<String, RpcError>>;
+
+/// The package whose plugin serves what the program registered, and what extends that.
+pub(crate) type RegisteredPackage = (PackageRequest, Option<Arc<Extension>>);
 
 /// What begins the references to packages that the program registers.
 const PACKAGE: &str = "maloko:package:";
@@ -184,9 +187,8 @@ impl PluginProviders {
     }
 
     /// Takes note of a package that the program registers, or of what extends that; equal ones have one reference.
-    pub(crate) fn add_package(&self, package: PackageRequest, extension: Option<Arc<Extension>>) -> String {
+    pub(crate) fn add_package(&self, registered: RegisteredPackage) -> String {
         let mut packages = self.packages.borrow_mut();
-        let registered = (package, extension);
         let number = packages.iter().position(|known| *known == registered).unwrap_or_else(|| {
             packages.push(registered);
             packages.len() - 1
@@ -194,14 +196,10 @@ impl PluginProviders {
         format!("{PACKAGE}{number}")
     }
 
-    /// A package that the program registered.
-    pub(crate) fn package(&self, reference: &str) -> Option<PackageRequest> {
-        self.packages.borrow().get(place_of(reference)?).map(|(package, _)| package.clone())
-    }
-
-    /// What extends the package that the program registered by that reference.
-    pub(crate) fn extension(&self, reference: &str) -> Option<Arc<Extension>> {
-        self.packages.borrow().get(place_of(reference)?)?.1.clone()
+    /// A package that the program registered, with what extends it.
+    pub(crate) fn package(&self, reference: &str) -> Option<RegisteredPackage> {
+        let number: usize = reference.strip_prefix(PACKAGE)?.parse().ok()?;
+        self.packages.borrow().get(number).cloned()
     }
 
     /// Takes note of what the program uses. Of one package in several versions it is the newest.
@@ -380,11 +378,6 @@ impl PluginProviders {
         }
         Ok(plugin)
     }
-}
-
-/// The place of a package that the program registered.
-fn place_of(reference: &str) -> Option<usize> {
-    reference.strip_prefix(PACKAGE)?.parse().ok()
 }
 
 /// There is no plugin that could run the code of a resource.

@@ -12,7 +12,7 @@ use crate::urn::Urn;
 use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::plugins::{PluginProvider, package_of_inputs, without_internal};
+use crate::driver::calls::plugins::{PluginProvider, RegisteredPackage, package_of_inputs, without_internal};
 use crate::driver::calls::provider_resources::{ProviderResource, diff_of};
 use crate::driver::calls::providers::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
@@ -30,7 +30,7 @@ impl ProviderPlugins {
         Self { exchange: Arc::clone(exchange), providers: Arc::clone(providers) }
     }
 
-    /// The package of a request: the one that the program registered in this run by that reference, else as the request
+    /// The package of a request, with what extends it: the one that the program registered in this run by that reference, else as the request
     /// names it.
     pub(crate) fn package_asked_for(
         &self,
@@ -39,9 +39,9 @@ impl ProviderPlugins {
         version: &str,
         download_url: &str,
         checksums: BTreeMap<String, String>,
-    ) -> Result<PackageRequest, RpcError> {
+    ) -> Result<RegisteredPackage, RpcError> {
         if reference.is_empty() {
-            return Ok(package(name, version, download_url, checksums));
+            return Ok((package(name, version, download_url, checksums), None));
         }
         let known = self.providers.plugins.package(reference);
         known.ok_or_else(|| RpcError::invalid(format!("no package was registered as '{reference}'")))

@@ -13,7 +13,7 @@ use crate::urn::package_of;
 use crate::value::{PropertyMap, UNKNOWN_TEXT, Value};
 
 use crate::driver::answers::RpcError;
-use crate::driver::calls::plugins::INTERNAL;
+use crate::driver::calls::plugins::{INTERNAL, RegisteredPackage};
 use crate::driver::calls::resolved_provider::ResolvedProvider;
 use crate::driver::registration::RegistrationFlow;
 use crate::driver::registration::outcome::RegistrationOutcome;
@@ -25,8 +25,8 @@ impl RegistrationFlow {
     /// Settles who provides the resource, before it is planned. For a provider resource: what the engine keeps in its
     /// state.
     pub(crate) async fn settle_package(&self, goal: &mut Goal) -> Result<(), RpcError> {
-        let package = self.package_of_goal(goal)?;
-        goal.extension = self.providers.plugins.extension(&goal.package_ref);
+        let (package, extension) = self.package_of_goal(goal)?;
+        goal.extension = extension;
         if goal.served_by() == Some(ServedBy::ItsPlugin) {
             keep_package(goal, &self.providers.plugins.as_required(&package));
             return Ok(());
@@ -48,7 +48,7 @@ impl RegistrationFlow {
         Ok(())
     }
 
-    fn package_of_goal(&self, goal: &Goal) -> Result<PackageRequest, RpcError> {
+    fn package_of_goal(&self, goal: &Goal) -> Result<RegisteredPackage, RpcError> {
         let name = goal.kind.strip_prefix("pulumi:providers:").unwrap_or_else(|| package_of(&goal.kind));
         self.provider_plugins.package_asked_for(
             &goal.package_ref,
@@ -147,19 +147,16 @@ impl RegistrationFlow {
         Ok(())
     }
 
-    /// The plugin of a provider resource by its reference, for a function; the default one's where there is none. `package_ref`
-    /// is the package that the program registered for it.
+    /// The plugin of a provider resource by its reference, for a function; the default one's where there is none.
     pub(crate) async fn plugin_for_function(
         &self,
         provider: &str,
-        package: PackageRequest,
-        package_ref: &str,
+        (package, extension): RegisteredPackage,
         token: &str,
     ) -> Result<ResolvedProvider, RpcError> {
         let reference =
             if provider.is_empty() { self.default_provider_of(package, token).await? } else { provider.to_owned() };
         let found = self.providers.plugins.of(&reference);
-        let extension = self.providers.plugins.extension(package_ref);
         found.map(|provider| ResolvedProvider::plugin(provider).with_extension(extension)).map_err(|error| RpcError {
             code: 2,
             message: message![format!("'{token}': "), &error.message].to_string(),

@@ -55,7 +55,7 @@ impl FunctionCalls {
             &request.plugin_download_url,
             hex_checksums(&request.plugin_checksums),
         )?;
-        let resolved = self.registration.plugin_for_function(&provider, package, &request.package_ref, &token).await?;
+        let resolved = self.registration.plugin_for_function(&provider, package, &token).await?;
         let (accepts_output_values, takes_bytes) = (request.accept_output_values, request.accepts_byte_string);
         let question = PluginQuestion::Call { request: Box::new(self.plugin_call_request(request)), arguments };
         let (result, return_dependencies, failures) =

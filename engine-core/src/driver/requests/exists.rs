@@ -43,9 +43,9 @@ impl FunctionCalls {
         let parent = optional_urn("parent", &request.parent).map_err(RpcError::invalid)?;
         let provider = match request.provider {
             named if !named.is_empty() => named,
-            _ => self.planning.planner().provider_of_parent(parent.as_ref(), &package.name).unwrap_or_default(),
+            _ => self.planning.planner().provider_of_parent(parent.as_ref(), &package.0.name).unwrap_or_default(),
         };
-        let resolved = self.registration.plugin_for_function(&provider, package, &request.package_ref, &kind).await?;
+        let resolved = self.registration.plugin_for_function(&provider, package, &kind).await?;
         let failed = |error: ProviderError| RpcError {
             code: 2,
             message: message![format!("whether {kind} '{id}' exists cannot be told: "), &error.message].to_string(),

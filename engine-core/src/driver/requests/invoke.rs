@@ -56,12 +56,11 @@ impl FunctionCalls {
         )?;
         let of_parent = || {
             let parent = (!request.parent.is_empty()).then(|| Urn::unchecked(&request.parent))?;
-            self.planning.planner().provider_of_parent(Some(&parent), &package.name)
+            self.planning.planner().provider_of_parent(Some(&parent), &package.0.name)
         };
         let named = (!request.provider.is_empty()).then(|| request.provider.clone());
         let provider = named.or_else(of_parent).unwrap_or_default();
-        let resolved =
-            self.registration.plugin_for_function(&provider, package, &request.package_ref, &request.tok).await?;
+        let resolved = self.registration.plugin_for_function(&provider, package, &request.tok).await?;
         let failed = |error: ProviderError| RpcError {
             code: 2,
             message: format!("invocation of {} returned an error: {}", request.tok, error.message),

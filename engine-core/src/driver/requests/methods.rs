@@ -248,7 +248,7 @@ impl Requests {
                 ..package(&made.name, &made.version, &request.download_url, checksums)
             },
         };
-        RegisterPackageResponse { r#ref: self.providers.plugins.add_package(made, extension) }
+        RegisterPackageResponse { r#ref: self.providers.plugins.add_package((made, extension)) }
     }
 }
 

@@ -111,9 +111,6 @@ impl ResourceRequests {
     }
 }
 
-#[cfg(test)]
-mod requests_tests;
-
 /// What a function fails with, where some of that is about no property: the SDKs put a property between brackets in any case.
 fn reasons_of_no_property(failures: &[CheckFailure]) -> Option<String> {
     let reason = |CheckFailure { property, reason }: &CheckFailure| {
@@ -122,3 +119,6 @@ fn reasons_of_no_property(failures: &[CheckFailure]) -> Option<String> {
     let is_without = |failure: &CheckFailure| failure.property.is_empty();
     failures.iter().any(is_without).then(|| failures.iter().map(reason).collect::<Vec<_>>().join("; "))
 }
+
+#[cfg(test)]
+mod requests_tests;

@@ -46,8 +46,8 @@ impl<'a> Encoder<'a> {
     }
 
     /// The extensions of the resources that were written.
-    pub(crate) fn extensions(&self) -> Option<&Extensions> {
-        self.extensions.as_ref()
+    pub(crate) fn take_extensions(&mut self) -> Extensions {
+        self.extensions.take().unwrap_or_default()
     }
 
     fn crypter(&self) -> Result<&'a Crypter> {
