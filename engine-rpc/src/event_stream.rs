@@ -48,8 +48,9 @@ impl EventStream {
     /// Says that there are no more events, and waits until the listener has them all. Its process may end then.
     pub fn end(&self) {
         drop(lock(&self.events).take());
-        let thread = lock(&self.thread).take();
-        if let Some(thread) = thread {
+        // Kept locked: a run that ends while its process is left at once is ended by two, and each has to wait.
+        let mut thread = lock(&self.thread);
+        if let Some(thread) = thread.take() {
             // A slow listener gets all of them, too. The thread also ends with the connection.
             drop(thread.join());
         }

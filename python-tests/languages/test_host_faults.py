@@ -49,10 +49,11 @@ def test_a_run_that_is_left_at_once_tells_its_listener_that_it_is_over(scripted:
     told = read_until(running, "cancelling:")
     assert "waiting for the hook 'slow' (before_create)" in told
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=60)
-    assert running.returncode != 0
+    said, _ = running.communicate(timeout=60)
+    assert "left at once; the next run takes up" in said, said
+    assert running.returncode == 8
     server.stop(grace=10).wait()
-    assert "cancelEvent" in listener.events[-1]
+    assert "cancelEvent" in listener.events[-1], said
     assert listener.ended_well
 
 

@@ -98,8 +98,9 @@ impl EventSink for Worker {
 
 impl Display for Worker {
     fn close(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
+        // Kept locked: a run that ends while its process is left at once is closed by two, and each has to wait.
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread.take() {
             let _ = self.queue.send(Message::Close);
             let _ = thread.join();
         }
