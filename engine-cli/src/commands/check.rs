@@ -80,10 +80,10 @@ pub(crate) async fn run(context: &Context, arguments: &CheckArguments) -> Result
             }
             if let Some(sdk) = &need.missing_sdk {
                 let install = Command::new("install");
-                findings.problems.push(message![
-                    format!("{place}: the SDK '{sdk}' is imported and not installed: name it among the project's dependencies, and run "),
-                    install
-                ]);
+                let is_named = crate::project::sdks::is_linked(&project, &need.package.name);
+                let first = if is_named { "" } else { "name it among the project's dependencies, and " };
+                let problem = format!("{place}: the SDK '{sdk}' is imported and not installed: {first}run ");
+                findings.problems.push(message![problem, install]);
                 continue;
             }
             match maloko_plugins::find_plugin(&settings, &need.package) {

@@ -321,7 +321,8 @@ fn check_names_packages_whose_plugins_are_missing() {
         "index.ts",
         "import * as pulumi from \"@pulumi/pulumi\";\nimport { s3 } from '@pulumi/aws/s3';\n// '@pulumi/gcp'\n",
     );
-    world.write("parts/net.js", "const azure = require(\"@pulumi/azure-native\");\n");
+    world.write("parts/net.js", "const azure = require(\"@pulumi/azure-native\");\nrequire('@pulumi/time');\n");
+    world.write("package.json", "{\"dependencies\": {\"@pulumi/time\": \"file:sdks/time\"}}");
     world.write("parts/site.ts", "class Site {\n constructor(n) { super(\"acme:web:Site\", n, {}, {}, true); } }\n");
     world.write("Pulumi.yaml", "name: shop\nruntime: python\npackages:\n  parts: ./parts\n");
     world.write("node_modules/other/index.js", "require('@pulumi/gcp');\n");
@@ -333,6 +334,7 @@ fn check_names_packages_whose_plugins_are_missing() {
     problem: PROJECT/Pulumi.yaml:4: the package 'parts' is used: the folder PROJECT/parts has neither pulumi-resource-parts nor a PulumiPlugin.yaml that can be read: No such file or directory (os error 2)
     problem: PROJECT/index.ts:2: the SDK '@pulumi/aws' is imported and not installed: name it among the project's dependencies, and run `maloko install`
     problem: PROJECT/parts/net.js:1: the SDK '@pulumi/azure-native' is imported and not installed: name it among the project's dependencies, and run `maloko install`
+    problem: PROJECT/parts/net.js:2: the SDK '@pulumi/time' is imported and not installed: run `maloko install`
     problem: PROJECT/parts/site.ts:2: the package 'acme' is used: no resource plugin 'pulumi-resource-acme' found in the workspace or on your $PATH
     ");
 }

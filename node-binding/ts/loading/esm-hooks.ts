@@ -1,9 +1,11 @@
-// Runs in Node's loader thread: puts the line of declarations.ts before ES modules that may declare providers.
-import type { LoadHook } from "node:module";
-import { fileURLToPath } from "node:url";
+// Runs in Node's loader thread: puts the line of declarations.ts before ES modules that may declare providers, and finds the SDKs
+// of packages that were not built.
+import type { LoadHook, ResolveFnOutput, ResolveHook } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import { withDeclarations } from "./declarations";
 import { mayDeclareProviders } from "./packages";
+import { asModule, isUnbuilt, resolveUnbuilt } from "./unbuilt-sdks";
 
 /** What the hooks are given. */
 export interface HookData {
@@ -21,9 +23,36 @@ export function initialize(data: HookData): void {
     told = data.told;
 }
 
+export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
+    let resolved: ResolveFnOutput;
+    try {
+        resolved = await nextResolve(specifier, context);
+    } catch (error) {
+        const from = fileOf(context.parentURL);
+        const found = from === undefined ? undefined : resolveUnbuilt(specifier, from);
+        if (found === undefined) {
+            throw error;
+        }
+        resolved = { url: pathToFileURL(found).href };
+    }
+    const file = fileOf(resolved.url);
+    return file === undefined || !isUnbuilt(file)
+        ? resolved
+        : { url: pathToFileURL(file).href, format: "module", shortCircuit: true };
+};
+
+// Loaders put a query of theirs behind a file's name, or into it.
+function fileOf(url: string | undefined): string | undefined {
+    return url?.startsWith("file:") === true ? fileURLToPath(url).split("?")[0] : undefined;
+}
+
 export const load: LoadHook = async (url, context, nextLoad) => {
     if (url.startsWith("file:")) {
         told?.postMessage(url);
+    }
+    const bare = url.split(/[?#]/)[0] ?? url;
+    if (bare.startsWith("file:") && isUnbuilt(fileURLToPath(bare))) {
+        return { format: "module", source: asModule(fileURLToPath(bare)), shortCircuit: true };
     }
     const loaded = await nextLoad(url, context);
     if (
@@ -34,7 +63,6 @@ export const load: LoadHook = async (url, context, nextLoad) => {
     ) {
         return loaded;
     }
-    const bare = url.split(/[?#]/)[0] ?? url;
     const source =
         typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as ArrayBuffer).toString("utf8");
     if (!mayDeclareProviders(fileURLToPath(bare), source, root)) {

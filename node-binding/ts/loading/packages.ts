@@ -13,6 +13,8 @@ interface Package {
     name: string;
     /** Names of all that it depends on, in whatever way. */
     dependencies: string[];
+    /** Is it the SDK of a package of resources, as its generator says? */
+    isSdk: boolean;
 }
 
 const MODULES = "node_modules";
@@ -47,7 +49,8 @@ function readPackage(directory: string): Package | undefined {
         const lists = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
         const dependencies = new Set(lists.flatMap((list) => Object.keys((manifest[list] as object | null) ?? {})));
         const name = typeof manifest.name === "string" ? manifest.name : "";
-        return { directory, name, dependencies: [...dependencies] };
+        const isSdk = (manifest.pulumi as { resource?: unknown } | null | undefined)?.resource === true;
+        return { directory, name, dependencies: [...dependencies], isSdk };
     } catch {
         return undefined;
     }
@@ -70,6 +73,11 @@ export function mayDeclareProviders(file: string, source: string, root: string):
     }
     // A package may forget to say so; the result of a `create` gives it away.
     return dependencies.includes("@pulumi/pulumi") || (/\bcreate\b/.test(source) && /\bouts\b/.test(source));
+}
+
+/** Is it a file of the SDK of a package of resources? */
+export function isOfPackageSdk(file: string): boolean {
+    return packageOf(file)?.isSdk === true;
 }
 
 /** Is it a file of an installed package that does not say that it has to do with Pulumi, or of the SDK? */

@@ -12,6 +12,7 @@ import { withoutCopies } from "./namespaces";
 import { mayDeclareProviders } from "./packages";
 import { keepLines } from "./readable";
 import { findUp, loaderConfig } from "./tsconfig";
+import { readUnbuiltSdks } from "./unbuilt-sdks";
 
 /** `runtime.options` of Pulumi.yaml, as far as they concern the loading. */
 export interface RuntimeOptions {
@@ -216,6 +217,9 @@ export async function prepareLoader(
         await readTypeScript(entry, options.tsconfig);
     } else {
         process.setSourceMapsEnabled(true);
+        if (typescript) {
+            readUnbuiltSdks();
+        }
     }
     if (entry.isModule || loaded !== undefined) {
         hookModules();
@@ -238,6 +242,7 @@ async function registerTypeScript(entry: Entry, tsconfig: string | undefined): P
     }
     keepLines();
     (require("tsx/cjs/api") as { register(): void }).register();
+    readUnbuiltSdks();
     requiresAll = !entry.isModule;
     if (entry.isModule) {
         // The CommonJS form of this API looks for its hooks in the wrong folder.
