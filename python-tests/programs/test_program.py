@@ -154,4 +154,4 @@ def test_native_packages_are_listed_without_a_run(project: Project) -> None:
     project.write("__main__.py", "raise ValueError('must not run')\nimport pulumi_aws as aws\n")
     said = project.failing("check")
     assert "aws" in said
-    assert "__main__.py:2" in said
+    assert f"problem: {project.directory / '__main__.py'}:2: the SDK" in said

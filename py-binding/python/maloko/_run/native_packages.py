@@ -15,7 +15,7 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "build", "
 
 def native_packages(entry: Path) -> list[tuple[str, str, str | None]]:
     """The packages that the program needs, each with the first place and, where it imports one, the SDK's module:
-    `("aws", "main.py:3", "pulumi_aws")`.
+    `("aws", "/shop/main.py:3", "pulumi_aws")`.
 
     Those are the packages whose SDKs (`pulumi_aws`) it imports, those of its remote components, and those of resources
     and functions whose type stands in the program itself.
@@ -30,7 +30,7 @@ def native_packages(entry: Path) -> list[tuple[str, str, str | None]]:
             continue
         by_type: list[tuple[str, int, str | None]] = [(*use, None) for use in (*_remote(tree), *_typed(tree))]
         for package, line, sdk in sorted([*_imported(tree), *by_type], key=lambda use: use[1]):
-            found.setdefault(package, (f"{file.relative_to(directory)}:{line}", sdk))
+            found.setdefault(package, (f"{file}:{line}", sdk))
     return sorted((package, *use) for package, use in found.items())
 
 
