@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { callStorage } from "../current";
 import { LINE_ENDS, PrintedLines, type PrintingRun, takeWrites, type Write } from "../run/printed-lines";
 
+const TOO_LATE = "what was printed after the end of the run is left out: nothing takes the secrets out of it";
+
 const printings = new AsyncLocalStorage<Printing>();
 // What stdout is written by; undefined where no worker has begun.
 let out: Write | undefined;
@@ -11,6 +13,8 @@ let out: Write | undefined;
 class Printing {
     readonly lines = new PrintedLines((line, to) => this.#say(line, to));
     #run: PrintingRun | undefined;
+    #isOver = false;
+    #saidSo = false;
 
     constructor(
         private readonly stack: string,
@@ -20,6 +24,7 @@ class Printing {
     /** Takes the run of the stack in this process, which takes secrets out of lines and gives them to `tell`. */
     readonly of = (run: PrintingRun | undefined): void => {
         this.#run = run;
+        this.#isOver = run === undefined;
         if (run !== undefined) {
             run.lines = this.lines;
         }
@@ -32,8 +37,14 @@ class Printing {
         }
     };
 
+    // When the run is over, nobody takes the secrets out any more: the line is left out, and that is said once.
     #say(line: string, to: Write): void {
-        if (this.#run?.print(line) !== true) {
+        if (this.#isOver) {
+            if (!this.#saidSo) {
+                this.#saidSo = true;
+                this.#write(TOO_LATE, to);
+            }
+        } else if (this.#run?.print(line) !== true) {
             this.#write(line, to);
         }
     }

@@ -13,6 +13,8 @@ from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._run.host import Host
 from maloko._run.line_streams import LINE_ENDS, PRINTED, LineStream, in_place_of_streams
 
+TOO_LATE = "what was printed after the end of the run is left out: nothing takes the secrets out of it"
+
 
 class Printing:
     """What one stack prints, on its way to the worker's output."""
@@ -20,19 +22,28 @@ class Printing:
     def __init__(self, stack: str, out: TextIO) -> None:
         self._stack = stack
         self._host: Host | None = None
+        self._is_over = False
+        self._said_so = False
         self._out = out
 
     def of(self, host: Host | None) -> None:
         """Takes what has the run of the stack in this process; `None` when it is over."""
-        self._host = host
+        self._host, self._is_over = host, host is None
 
     def say(self, line: str, to: TextIO) -> None:
-        """Takes a line that code of the stack has printed. Its run takes the secrets out, and gives it to `tell`."""
+        """Takes a line that code of the stack has printed. Its run takes the secrets out, and gives it to `tell`.
+
+        When the run is over, nobody can do that any more: the line is left out, and that is said once.
+        """
         if not line.strip():
             return
         host = self._host
         engine = None if host is None else host.engine
-        if engine is None:
+        if self._is_over:
+            if not self._said_so:
+                self._said_so = True
+                self._write(TOO_LATE, to)
+        elif engine is None:
             self._write(line, to)
         else:
             call = CURRENT_CALL.get()
