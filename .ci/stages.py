@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Makes the targets of `make test` as stages, and tells what each of them cost.
 
-    stages.py [--first STAGE...] [--jobs N] [--lane STAGE...]... [--then STAGE...]...
+    stages.py [--first STAGE...] [--jobs N] [--lane STAGE...]... [--beside STAGE...]... [--then STAGE...]...
 
 Makes each target, to the end also when one fails, and exits with 1 if one failed. Those of `--first`, which all others
 need, run one after the other, with N things at a time (make's -j). Then each lane runs beside the other lanes, its
-stages one after the other. The lanes of `--then` begin when the first of the others has ended. What a stage of a lane
-says is shown whole at its end. A stage that takes longer than LONGEST_STAGE seconds (2,000) hangs, and is ended. What a
-stage leaves behind is ended, too; so are all of them on Ctrl-C and SIGTERM.
+stages one after the other; so do those of `--beside`, which wait more than they work. The lanes of `--then` begin when
+the first of `--lane` has ended. What a stage of a lane says is shown whole at its end. A stage that takes longer than
+LONGEST_STAGE seconds (2,000) hangs, and is ended. What a stage leaves behind is ended, too; so are all of them on
+Ctrl-C and SIGTERM.
 
 Nothing that failed is made again: each failed test is named at the end, as the JUnit files say that its runner writes
 into $REPORTS.
@@ -136,16 +137,18 @@ def run_lane(names: list[str]) -> list[Stage]:
     return [run_stage(name) for name in names if not STOPPED.is_set()]
 
 
-def run(first: list[str], lanes: list[list[str]], then: list[list[str]], jobs: int) -> list[Stage]:
-    stages = [run_stage(name, live=True, jobs=jobs) for name in first]
+def run(options: argparse.Namespace) -> list[Stage]:
+    first, lanes, beside, then = options.first, options.lane, options.beside, options.then
+    stages = [run_stage(name, live=True, jobs=options.jobs) for name in first]
     # Where what the others need was not built, they would say so each for itself.
     if any(it.failed for it in stages):
         return stages
-    with ThreadPoolExecutor(len(lanes) + len(then) or 1) as pool:
+    with ThreadPoolExecutor(len(lanes) + len(beside) + len(then) or 1) as pool:
         try:
             running = [pool.submit(run_lane, lane) for lane in lanes]
+            meanwhile = [pool.submit(run_lane, lane) for lane in beside]
             wait(running, return_when=FIRST_COMPLETED)
-            running += [pool.submit(run_lane, lane) for lane in then]
+            running += meanwhile + [pool.submit(run_lane, lane) for lane in then]
             return stages + [it for lane in running for it in lane.result()]
         except BaseException:
             # The lanes' threads are waited for, and they for their stages, which Ctrl-C does not reach.
@@ -159,10 +162,11 @@ def main() -> int:
     parser.add_argument("--first", nargs="+", default=[])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--lane", nargs="+", action="append", default=[])
+    parser.add_argument("--beside", nargs="+", action="append", default=[])
     parser.add_argument("--then", nargs="+", action="append", default=[])
     options = parser.parse_args()
     began = time.monotonic()
-    stages = run(options.first, options.lane, options.then, options.jobs)
+    stages = run(options)
     print("\nstage                      seconds  processor   passed   failed")
     for it in stages:
         print(f"{it.name:<26} {it.seconds:>7.0f} {it.processor:>10.0f} {it.passed or '-':>8} {it.failed:>8}")

@@ -24,6 +24,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub struct EventStream {
     events: Mutex<Option<UnboundedSender<String>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// A process that is forked off has a copy of all this, and no thread to wait for.
+    process: u32,
 }
 
 impl EventStream {
@@ -34,7 +36,8 @@ impl EventStream {
         let address = address.to_owned();
         let thread = std::thread::Builder::new().name("maloko-events".to_owned());
         let thread = thread.spawn(move || runtime.block_on(tell(&address, receiver)))?;
-        Ok(Self { events: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
+        let (events, thread) = (Mutex::new(Some(sender)), Mutex::new(Some(thread)));
+        Ok(Self { events, thread, process: std::process::id() })
     }
 
     /// Tells one event, as JSON.
@@ -47,6 +50,9 @@ impl EventStream {
 
     /// Says that there are no more events, and waits until the listener has them all. Its process may end then.
     pub fn end(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
         drop(lock(&self.events).take());
         // Kept locked: a run that ends while its process is left at once is ended by two, and each has to wait.
         let mut thread = lock(&self.thread);

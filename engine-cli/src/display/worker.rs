@@ -58,6 +58,8 @@ pub(super) struct Worker {
     /// Set when the output is gone (a closed pipe, a full disk): the run goes on, nothing more is shown.
     gone: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// A process that is forked off has a copy of all this, and no thread to wait for.
+    process: u32,
 }
 
 impl Worker {
@@ -76,7 +78,7 @@ impl Worker {
         if thread.is_err() {
             gone.store(true, Ordering::Relaxed);
         }
-        Self { queue, gone, thread: Mutex::new(thread.ok()) }
+        Self { queue, gone, thread: Mutex::new(thread.ok()), process: std::process::id() }
     }
 }
 
@@ -98,6 +100,9 @@ impl EventSink for Worker {
 
 impl Display for Worker {
     fn close(&self) {
+        if self.process != std::process::id() {
+            return;
+        }
         // Kept locked: a run that ends while its process is left at once is closed by two, and each has to wait.
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take() {
