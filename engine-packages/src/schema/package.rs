@@ -42,6 +42,8 @@ pub struct Package {
     pub resources: Vec<Resource>,
     /// Functions, those that are methods among them, by token.
     pub functions: Vec<Function>,
+    /// What refers to types that the schema lacks, which are [`Type::Any`] then: `PLACE refers to 'TYPE'`.
+    pub dangling: Vec<String>,
 }
 
 /// How a plugin becomes another package.

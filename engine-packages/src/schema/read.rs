@@ -1,5 +1,6 @@
 //! From the JSON of a schema to a [`Package`].
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use base64::Engine as _;
@@ -50,7 +51,7 @@ impl Reader {
             resources.entry(text.to_lowercase()).or_insert_with(|| token.clone());
             resources.insert(text.clone(), token);
         }
-        Ok(Self { names: Names { package: spec.name.clone(), format, types, resources } })
+        Ok(Self { names: Names { package: spec.name.clone(), format, types, resources, dangling: RefCell::default() } })
     }
 
     fn package(&self, spec: &PackageSpec) -> Result<Package> {
@@ -94,6 +95,7 @@ impl Reader {
             provider,
             resources,
             functions,
+            dangling: self.names.dangling.take(),
         })
     }
 

@@ -80,14 +80,23 @@ fn a_parameter_is_bytes() {
 }
 
 #[test]
+fn a_type_that_is_not_there_may_be_anything_and_is_told() {
+    let list = json!({"type": "array", "items": {"$ref": "#/types/probe:index:Nowhere"}});
+    let found = package(&json!({"config": {"variables": {"a": list}}})).unwrap();
+    let Type::List(items) = &found.config[0].kind else { panic!("{:?}", found.config[0]) };
+    assert_eq!(items.kind, Type::Any);
+    assert_eq!(found.dangling, ["config/variables/properties/a refers to '#/types/probe:index:Nowhere'"]);
+}
+
+#[test]
 fn what_cannot_be_is_told_with_its_place() {
     let cut_off = read("{\"name\": \"probe\", \"resources\": {").unwrap_err().to_string();
     assert!(cut_off.starts_with("the schema ends in the middle: "), "{cut_off}");
     assert_eq!(read("{}").unwrap_err().to_string(), "the schema, at name: the package has no name");
     let cases = [
         (
-            json!({"config": {"variables": {"a": {"$ref": "#/types/probe:index:Nowhere"}}}}),
-            "the schema, at config/variables/properties/a: it refers to '#/types/probe:index:Nowhere', which is not in the schema",
+            json!({"config": {"variables": {"a": {"$ref": "#/resources/probe:index:Nowhere"}}}}),
+            "the schema, at config/variables/properties/a: it refers to '#/resources/probe:index:Nowhere', which is not in the schema",
         ),
         (
             json!({"config": {"variables": {"a": {"type": "tree"}}}}),

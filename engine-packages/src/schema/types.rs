@@ -1,5 +1,6 @@
 //! References of a schema to its types, resources and modules.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::fault::{Result, SchemaFault};
@@ -16,6 +17,8 @@ pub(super) struct Names {
     /// By token, and by token in lower case: some schemas write a module in two ways.
     pub types: HashMap<String, TypeId>,
     pub resources: HashMap<String, Token>,
+    /// What refers to types that the schema lacks, each as a message says it.
+    pub dangling: RefCell<Vec<String>>,
 }
 
 /// Which part of a token's module is the module.
@@ -135,7 +138,11 @@ impl Names {
             Some("boolean" | "integer" | "number" | "string") => {
                 Ok(Type::Token(Box::new(self.plain_kind(spec, place, depth)?)))
             }
-            _ => Err(unknown()),
+            // As in the reference: plugins that make a package of what a cluster has leave out types of other packages.
+            _ => {
+                self.dangling.borrow_mut().push(format!("{place} refers to '{text}'"));
+                Ok(Type::Any)
+            }
         }
     }
 }

@@ -86,6 +86,11 @@ impl Source {
             }
         };
         let mut package = read(&schema).map_err(|fault| Failure::new(format!("{}: {fault}", self.shown())))?;
+        if let [first, others @ ..] = package.dangling.as_slice() {
+            let others = if others.is_empty() { String::new() } else { format!(", and {} more do so", others.len()) };
+            let what = format!("the schema lacks types that it names, and takes anything there: {first}{others}");
+            context.console.warn(format!("{}: {what}", self.shown()));
+        }
         if let Self::Plugin(request) = self
             && !request.download_url.is_empty()
         {
