@@ -343,6 +343,25 @@ def test_the_official_generator_is_that_of_the_languages_host(shop: Project) -> 
     assert not (shop.directory / "sdks" / "faulty").exists()
 
 
+def test_a_type_that_a_schema_lacks_may_be_anything(shop: Project) -> None:
+    gone = {"type": "array", "items": {"$ref": "#/types/lax:index:Gone"}}
+    properties = {"parts": gone, "part": gone["items"]}
+    shop.write(
+        "lax.json", json.dumps({"name": "lax", "resources": {"lax:index:Thing": {"inputProperties": properties}}})
+    )
+
+    said = shop.run("package", "gen-sdk", "lax.json", "--language", "all", "--out", "made")
+
+    place = "resources/lax:index:Thing/properties/parts"
+    assert (
+        f"lacks types that it names, and takes anything there: {place} refers to '#/types/lax:index:Gone'"
+        in said.stderr
+    )
+    assert ", and 1 more do so" in said.stderr
+    assert "part?: any;" in (shop.directory / "made" / "nodejs" / "thing.d.ts").read_text()
+    assert "part: Any = None" in (shop.directory / "made" / "python" / "pulumi_lax" / "thing.pyi").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
