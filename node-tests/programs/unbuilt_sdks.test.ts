@@ -97,9 +97,12 @@ test("an error names the line of the SDK's own file", () => {
 // In Node alone: Python needs no build of what a generator wrote
 test("a TypeScript whose compiler nobody can call is passed over; without one the way out is named", () => {
     const it = withSdk({ "app/index.js": SCRIPT, "app/package.json": "{}" });
-    it.write({ "sdks/sample/node_modules/typescript/index.js": `exports.version = "7.0.0";` });
+    // What was compiled once is kept, whichever project has it.
+    const unknown = { "sdks/sample/index.ts": `${SDK["sdks/sample/index.ts"]}\n// ${it.directory}` };
+    it.write({ ...unknown, "sdks/sample/node_modules/typescript/index.js": `exports.version = "7.0.0";` });
     it.up();
     it.write({
+        "sdks/sample/index.ts": `${unknown["sdks/sample/index.ts"]} again`,
         "sdks/sample/node_modules/@pulumi/pulumi/index.js": "",
         "sdks/sample/node_modules/@pulumi/pulumi/typescript-shim.js": "throw new Error();",
     });

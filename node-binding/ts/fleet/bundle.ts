@@ -1,8 +1,9 @@
 // The code of the workflows as workers run it. It is bundled once for the packages that are installed, and kept with other tools' caches:
 // to bundle it takes more than a second of a processor, for each worker that starts.
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import * as path from "node:path";
+import { keep, readKept } from "../process/kept-files";
 import { temporal } from "./packages";
 
 /** What is logged at least. */
@@ -11,7 +12,7 @@ const SAID = "ERROR";
 /** The code, as a worker takes it. */
 export async function workflowBundle(): Promise<{ code: string }> {
     const kept = path.join(cache(), `fleet-workflows-${fingerprint()}.js`);
-    const known = read(kept);
+    const known = readKept(kept);
     if (known !== undefined) {
         return { code: known };
     }
@@ -43,26 +44,4 @@ function fingerprint(): string {
         hash.update(readFileSync(require.resolve(`${name}/package.json`)));
     }
     return hash.digest("hex").slice(0, 32);
-}
-
-function read(file: string): string | undefined {
-    try {
-        return readFileSync(file, "utf8");
-    } catch {
-        // There is none yet, or it cannot be read: then it is made.
-        return undefined;
-    }
-}
-
-/** Puts it there as a whole: workers that start at the same time must not read half of it. */
-function keep(file: string, code: string): void {
-    const made = `${file}.${randomUUID()}`;
-    try {
-        mkdirSync(path.dirname(file), { recursive: true });
-        writeFileSync(made, code);
-        renameSync(made, file);
-    } catch {
-        // A folder that nobody may write to, or a full disk: each worker makes its own.
-        rmSync(made, { force: true });
-    }
 }
