@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::fault_points::Crash;
@@ -46,7 +46,7 @@ pub struct Config {
 }
 
 /// An object that is to be taken over.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Import {
     /// The resource that it becomes.
     pub urn: String,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use maloko_core::error::{Error, Result};
-use serde_json::Value as Json;
+use maloko_core::error::Result;
 
 use crate::lifecycle::Taken;
 use crate::plugin_laws::{KeptPlugin, Program, deploy};
@@ -21,7 +20,7 @@ pub(super) async fn run(
     taken: &Taken,
 ) -> Result<Arc<Report>> {
     let import = match &taken.id {
-        None => forgotten(stack, &taken.name).await?,
+        None => stack.forget(&taken.name).await?,
         Some(id) => {
             let planning = RunRequest { verb: Verb::Up, preview: true, ..order.clone() };
             let planned = deploy(stack, &planning, program, kept).await?;
@@ -31,29 +30,4 @@ pub(super) async fn run(
         }
     };
     deploy(stack, &RunRequest { imports: vec![import], ..order }, program, kept).await
-}
-
-/// Has the stack forget a resource; what an import of its object is told.
-async fn forgotten(stack: &TestStack, name: &str) -> Result<Import> {
-    let resources = stack.resources().await?;
-    let resource = resources["resources"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .find(|resource| resource["name"] == name && resource["delete"] == false);
-    let text = |member: &str| resource.and_then(|resource| resource[member].as_str()).map(str::to_owned);
-    let missing = || Error::Configuration(format!("the stack has no resource '{name}' to forget").into());
-    let urn = text("urn").ok_or_else(missing)?;
-    let unreadable = |error: serde_json::Error| Error::Configuration(error.to_string().into());
-    let mut exported: Json = serde_json::from_str(&stack.export().await?).map_err(unreadable)?;
-    if let Some(resources) = exported["deployment"]["resources"].as_array_mut() {
-        resources.retain(|resource| resource["urn"] != urn.as_str());
-    }
-    stack.import(exported.to_string().as_bytes(), "the state without a resource").await?;
-    Ok(Import {
-        urn,
-        kind: text("type").unwrap_or_default(),
-        parent: text("parent"),
-        id: text("id").unwrap_or_default(),
-    })
 }

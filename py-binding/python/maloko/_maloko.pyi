@@ -525,6 +525,11 @@ class TestStack:
         """
         Lets the stack's clock go on by so many seconds.
         """
+    def answer(self, /, request: str) -> str:
+        """
+        Answers what a law or a lifecycle asks of the stack (JSON, `engine-kit/src/stack/requests.rs`) with JSON. Raises
+        `RuntimeError` for what cannot be read, and for a state that cannot be read or written.
+        """
     def begin(self, /, host: Any, order: str) -> TestRun:
         """
         Begins an operation. `host` is a `maloko._run.host.Host`, `order` JSON (`engine-kit/src/run_request.rs`). Raises

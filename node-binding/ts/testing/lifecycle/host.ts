@@ -6,9 +6,8 @@ import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
-import { forgotten, importOf, type Laboratory, plain, Trial } from "../laws/trial";
-import type { Report } from "../stack/operate";
-import { outcomeOf } from "../stack/outcome";
+import { askedOfStack, type Laboratory, Trial } from "../laws/trial";
+import type { Import, Report } from "../stack/operate";
 import type { CrashKind } from "../stack/points";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
@@ -234,49 +233,25 @@ export class Host implements LifeHost {
         }
         const { name, id } = takes;
         if (id === null) {
-            const resource = forgotten(stack, name);
-            return stack.attempt({ verb, imports: [importOf(resource, resource.id)] });
+            const imports = [askedOfStack<Import>(stack, { do: "forget", name })];
+            return stack.attempt({ verb, imports });
         }
         const planned = await stack.attempt({ verb: "up", preview: true });
         const step = planned.plan.find((it) => it.name === name);
         return step === undefined || planned.outcome !== "succeeded"
             ? planned
-            : stack.attempt({ verb, imports: [importOf(step, id)] });
+            : stack.attempt({ verb, imports: [{ urn: step.urn, type: step.type, parent: step.parent, id }] });
     }
 
     #answerOf(stack: TestStack, report: Report | undefined): object {
-        const resources = stack
-            .allResources()
-            .filter(({ custom }) => custom)
-            .map(({ name, id, outputs, delete: waiting }) => {
-                return { name, id, outputs: plainJson(plain(outputs)), waiting };
-            });
-        const there = { resources, unresolved: stack.unresolvedCreates().length };
+        const outcome = askedOfStack<object>(stack, { do: "life-outcome" });
         if (report === undefined) {
-            return { ...there, crashed: true };
+            return outcome;
         }
         this.failure = failureOf(report);
-        const { calls, points, struck, thrown, error } = report;
+        const { thrown, error } = report;
         const told = thrown === undefined ? (error ?? `the operation ${report.outcome}`) : errorText(thrown.value);
-        const plan = Object.values(outcomeOf(report).plan)
-            .filter(({ custom }) => custom)
-            .map(({ name, action, changes }) => {
-                const sorted = Object.entries(changes).sort(([one], [other]) => (one < other ? -1 : 1));
-                return {
-                    name,
-                    action,
-                    changes: sorted.map(([path, it]) => ({ path, old: plainJson(it.old), new: plainJson(it.new) })),
-                };
-            });
-        return {
-            ...there,
-            error: this.failure === undefined ? null : told,
-            refused: calls.some(({ method, result }) => method === "check" && refuses(result)),
-            crashed: struck !== null,
-            lost: calls.some(({ faulted }) => faulted),
-            points: points.map(({ label }) => label),
-            plan,
-        };
+        return { ...outcome, error: this.failure === undefined ? null : told };
     }
 
     #has(method: string): boolean {
@@ -314,9 +289,4 @@ function failureOf({ outcome, thrown, error }: Report): { thrown: unknown } | un
         return undefined;
     }
     return { thrown: thrown === undefined ? new Error(error ?? `the operation ${outcome}`) : thrown.value };
-}
-
-function refuses(result: unknown): boolean {
-    const { failures } = (result ?? {}) as { failures?: unknown[] | null };
-    return (failures ?? []).length > 0;
 }

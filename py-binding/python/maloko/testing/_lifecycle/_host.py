@@ -9,7 +9,7 @@ from typing import Any
 from maloko.testing._direct import Direct
 from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Trial, forgotten, import_of, told_of
+from maloko.testing._laws._trial import NAME, Trial, asked_of_stack, told_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
 from maloko.testing._operations._outcome import Run
@@ -140,9 +140,12 @@ class Host:
                 planned = on_a_free_thread(lambda: stack._once("preview", {}, None))
                 if planned.outcome != "succeeded":
                     return planned
-                options["imports"] = [import_of(planned.plan[name]._told, id_)]
+                resource = planned.plan[name]
+                options["imports"] = [
+                    {"urn": resource.urn, "type": resource.type, "parent": resource.parent, "id": id_}
+                ]
             else:
-                options["imports"] = [forgotten(stack, name)]
+                options["imports"] = [asked_of_stack(stack, {"do": "forget", "name": name})]
         try:
             return on_a_free_thread(lambda: stack._once(verb, options, crash))
         except RuntimeError:
@@ -167,40 +170,11 @@ class Host:
             recorder.entering = None
 
     def _answer(self, stack: Stack, run: Run | None) -> dict[str, Any]:
-        resources = [
-            {
-                "name": resource["name"],
-                "id": resource["id"],
-                "outputs": plain(resource["outputs"]),
-                "waiting": bool(resource["delete"]),
-            }
-            for resource in stack._all_resources()
-            if resource["custom"]
-        ]
-        answer = {"resources": resources, "unresolved": len(stack.unresolved_creates())}
-        if run is None:
-            return {**answer, "crashed": True}
-        self.failure = run._failure()
-        return {
-            **answer,
-            "error": told_of(run),
-            "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
-            "crashed": run._struck is not None,
-            "lost": any(call.faulted for call in run.calls),
-            "points": [point["label"] for point in run._points],
-            "plan": [
-                {
-                    "name": entry.name,
-                    "action": entry.action,
-                    "changes": [
-                        {"path": path, "old": plain(change.old), "new": plain(change.new)}
-                        for path, change in sorted(entry.changes.items())
-                    ],
-                }
-                for entry in run.plan.changed.values()
-                if entry.custom
-            ],
-        }
+        outcome: dict[str, Any] = asked_of_stack(stack, {"do": "life-outcome"})
+        if run is not None:
+            self.failure = run._failure()
+            outcome["error"] = told_of(run)
+        return outcome
 
     # The world.
 
