@@ -42,7 +42,7 @@ BEFORE = {
     "engine-core": 26,
     "engine-fleet": 1,
     "engine-isolated": 5,
-    "engine-kit": 26,
+    "engine-kit": 25,
     "engine-model": 15,
     "engine-packages": 4,
     "engine-plugins": 9,

@@ -10,7 +10,7 @@ use crate::fault_points::Crash;
 use crate::stubs::Stub;
 
 /// The verbs of the command line that a test has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
     /// Make the world as the program says.

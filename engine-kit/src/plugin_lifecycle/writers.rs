@@ -7,9 +7,8 @@ use maloko_core::PropertyMap;
 use maloko_core::error::Result;
 use serde_json::{Value as Json, json};
 
-use super::takeover;
 use crate::fault_points::Crash;
-use crate::lifecycle::{LifeOperation, LifeRun};
+use crate::lifecycle::{LifeOrder, LifeRun};
 use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
 use crate::report::Report;
 use crate::run_request::{Fault, Injection, RunRequest, Verb};
@@ -92,22 +91,12 @@ impl Writers {
         let (stack, program) = (self.stack().await?, self.program.clone());
         let errors = kept.heard.errors();
         let mut order = RunRequest { faults: if run.loses { lost_answers() } else { Vec::new() }, ..self.order() };
-        (order.verb, order.preview, order.refresh) = match run.operation {
-            LifeOperation::Preview => (Verb::Up, true, false),
-            LifeOperation::RefreshedPreview => (Verb::Up, true, true),
-            LifeOperation::Up => (Verb::Up, false, false),
-            LifeOperation::RefreshedUp => (Verb::Up, false, true),
-            LifeOperation::Refresh => (Verb::Refresh, false, false),
-            LifeOperation::Destroy => (Verb::Destroy, false, false),
-            LifeOperation::Import => (Verb::Import, false, false),
-        };
-        let crashes = run.crash.is_some();
-        order.crash = run.crash.map(|it| Crash { point: 0, label: Some(it.label), kind: it.kind });
+        let LifeOrder { verb, preview, refresh, crash, imports } = run.order;
+        (order.verb, order.preview, order.refresh, order.imports) = (verb, preview, refresh, imports);
+        let crashes = crash.is_some();
+        order.crash = crash.map(|it| Crash { point: 0, label: Some(it.label), kind: it.kind });
         let tried = run.meanwhile.map(|other| self.meanwhile(&kept, other, &stack));
-        let report = match run.takes {
-            None => deploy(&stack, &order, &program, &kept).await,
-            Some(taken) => takeover::run(&stack, order, &program, &kept, &taken).await,
-        };
+        let report = deploy(&stack, &order, &program, &kept).await;
         kept.before_writing(None);
         let report = match report {
             Ok(report) => Some(report),
@@ -120,6 +109,11 @@ impl Writers {
         answer["error"] = json!(report.and_then(|report| error_of(&report, &kept, errors)));
         answer["meanwhile"] = tried.map_or(Json::Null, |error| json!({ "error": error }));
         Ok(answer)
+    }
+
+    /// Has the state forget a resource; what an import of its object is told.
+    pub(super) async fn forget(&mut self, name: &str) -> Result<Json> {
+        Ok(json!(self.stack().await?.forget(name).await?))
     }
 
     /// Has somebody else try an `up` when the first call that changes something is to be made.

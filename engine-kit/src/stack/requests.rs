@@ -192,11 +192,10 @@ fn told_of(report: &Report) -> Json {
     let refused =
         report.calls.iter().any(|call| call.method == "check" && call.result.as_ref().is_some_and(has_failures));
     let is_ours = |entry: &&Entry| entry.custom && !entry.kind.starts_with("pulumi:") && is_change(entry.action);
-    let plan = report
-        .plan
-        .iter()
-        .filter(is_ours)
-        .map(|entry| json!({ "name": entry.name, "action": entry.action, "changes": changes_of(entry) }));
+    let plan = report.plan.iter().filter(is_ours).map(|entry| {
+        let Entry { name, urn, kind, parent, action, .. } = entry;
+        json!({ "name": name, "urn": urn, "type": kind, "parent": parent, "action": action, "changes": changes_of(entry) })
+    });
     json!({
         "refused": refused,
         "crashed": report.struck.is_some(),

@@ -91,7 +91,10 @@ fn outcomes_have_changes_in_order_and_marks_for_what_is_not_shown() {
     assert_eq!(law["step"]["changes"], told);
     assert_eq!(law["resources"]["it"]["id"], "it-1");
     let life = answer(&stack, &json!({ "do": "life-outcome" }));
-    assert_eq!(life["plan"], json!([{ "name": "it", "action": "update", "changes": told }]));
+    let plan = json!([{
+        "name": "it", "urn": urn("it"), "type": KIND, "parent": null, "action": "update", "changes": told,
+    }]);
+    assert_eq!(life["plan"], plan);
     assert_eq!(life["resources"].as_array().unwrap().len(), 2);
     assert_eq!(life["unresolved"], 0);
 }

@@ -7,8 +7,7 @@ import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
 import { askedOfStack, type Laboratory, Trial } from "../laws/trial";
-import type { Import, Report } from "../stack/operate";
-import type { CrashKind } from "../stack/points";
+import type { Order, Report } from "../stack/operate";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
@@ -20,12 +19,10 @@ export type LifeSource = Omit<Laboratory, "secret">;
 export type End = { outcome: "holds" } | { outcome: "broken"; words: Words; caused: boolean };
 
 interface Run {
-    operation: "preview" | "refreshed-preview" | "up" | "refreshed-up" | "refresh" | "destroy" | "import";
+    order: Pick<Order, "verb"> & Partial<Order>;
     writer: number;
-    crash: { label: string; kind: CrashKind } | null;
     loses: boolean;
     meanwhile: number | null;
-    takes: { name: string; id: string | null } | null;
 }
 
 export type Request =
@@ -33,6 +30,7 @@ export type Request =
     | { do: "program"; resources: Record<string, number> }
     | { do: "begin"; writer: number }
     | ({ do: "run" } & Run)
+    | { do: "forget"; name: string }
     | { do: "look" }
     | WorldRequest;
 
@@ -123,6 +121,8 @@ export class Host implements LifeHost {
                 return null;
             case "run":
                 return this.#run(request);
+            case "forget":
+                return askedOfStack(this.#writerOf(0).stack, request);
             case "look":
                 return this.world === undefined ? null : objectsOf(this.world);
             case "picture":
@@ -180,7 +180,7 @@ export class Host implements LifeHost {
 
     // Stacks.
 
-    async #run({ operation, writer, crash, loses, meanwhile, takes }: Run): Promise<object> {
+    async #run({ order, writer, loses, meanwhile }: Run): Promise<object> {
         const { provider, stack } = this.#writerOf(writer);
         let tried: { error: string | null } | undefined;
         const other = meanwhile === null ? undefined : this.#writerOf(meanwhile).stack;
@@ -203,44 +203,18 @@ export class Host implements LifeHost {
         );
         let report: Report | undefined;
         try {
-            report = await this.#report(stack, operation, crash, takes);
+            report = await stack.attempt(order);
+        } catch (thrown) {
+            // So early that the state could not even be opened.
+            if (order.crash === undefined) {
+                throw thrown;
+            }
         } finally {
             for (const stub of stubs) {
                 stub.restore();
             }
         }
         return { ...this.#answerOf(stack, report), meanwhile: tried ?? null };
-    }
-
-    async #report(
-        stack: TestStack,
-        operation: Run["operation"],
-        crash: Run["crash"],
-        takes: Run["takes"],
-    ): Promise<Report | undefined> {
-        const refresh = operation.startsWith("refreshed-");
-        const preview = operation.endsWith("preview");
-        const verb = preview ? "up" : (operation.replace("refreshed-", "") as "up" | "refresh" | "destroy" | "import");
-        if (takes === null) {
-            const more = crash === null ? {} : { crash };
-            return stack.attempt({ verb, preview, refresh, ...more }).catch((thrown: unknown) => {
-                // So early that the state could not even be opened.
-                if (crash === null) {
-                    throw thrown;
-                }
-                return undefined;
-            });
-        }
-        const { name, id } = takes;
-        if (id === null) {
-            const imports = [askedOfStack<Import>(stack, { do: "forget", name })];
-            return stack.attempt({ verb, imports });
-        }
-        const planned = await stack.attempt({ verb: "up", preview: true });
-        const step = planned.plan.find((it) => it.name === name);
-        return step === undefined || planned.outcome !== "succeeded"
-            ? planned
-            : stack.attempt({ verb, imports: [{ urn: step.urn, type: step.type, parent: step.parent, id }] });
     }
 
     #answerOf(stack: TestStack, report: Report | undefined): object {

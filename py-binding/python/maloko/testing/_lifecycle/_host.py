@@ -104,18 +104,11 @@ class Host:
         self._writers[writer] = self.trial.stack_of({}, provider=self._provider, state=self._writers[0]._state)
         self._tell(self._writers[writer])
 
-    def _run(
-        self,
-        operation: str,
-        writer: int,
-        crash: dict[str, Any] | None,
-        loses: bool,
-        meanwhile: int | None,
-        takes: dict[str, Any] | None,
-    ) -> dict[str, Any]:
+    def _run(self, order: dict[str, Any], writer: int, loses: bool, meanwhile: int | None) -> dict[str, Any]:
         stack = self._writers[writer]
-        options: dict[str, Any] = {"refresh": True} if operation.startswith("refreshed-") else {}
+        verb = "preview" if order["preview"] else order["verb"]
         tried: list[str | None] = []
+        run: Run | None = None
         with ExitStack() as faults:
             if loses:
                 lost = ConnectionError("the answer was lost")
@@ -123,35 +116,15 @@ class Host:
                     faults.enter_context(stack.stub(method=method, raises=lost, after=True))
             if meanwhile is not None:
                 faults.enter_context(self._entering(lambda: tried.append(_refusal_of(self._writers[meanwhile]))))
-            run = self._once(stack, operation.removeprefix("refreshed-"), options, crash, takes)
+            try:
+                run = on_a_free_thread(lambda: stack._execute(verb, order, None))
+            except RuntimeError:  # so early that the state could not even be opened
+                if "crash" not in order:
+                    raise
         return {**self._answer(stack, run), "meanwhile": {"error": tried[0]} if tried else None}
 
-    def _once(
-        self,
-        stack: Stack,
-        verb: str,
-        options: dict[str, Any],
-        crash: dict[str, Any] | None,
-        takes: dict[str, Any] | None,
-    ) -> Run | None:
-        if takes is not None:
-            name, id_ = takes["name"], takes["id"]
-            if id_:
-                planned = on_a_free_thread(lambda: stack._once("preview", {}, None))
-                if planned.outcome != "succeeded":
-                    return planned
-                resource = planned.plan[name]
-                options["imports"] = [
-                    {"urn": resource.urn, "type": resource.type, "parent": resource.parent, "id": id_}
-                ]
-            else:
-                options["imports"] = [asked_of_stack(stack, {"do": "forget", "name": name})]
-        try:
-            return on_a_free_thread(lambda: stack._once(verb, options, crash))
-        except RuntimeError:
-            if crash is None:
-                raise
-            return None  # so early that the state could not even be opened
+    def _forget(self, name: str) -> Any:
+        return asked_of_stack(self._writers[0], {"do": "forget", "name": name})
 
     @contextmanager
     def _entering(self, act: Callable[[], Any]) -> Iterator[None]:
