@@ -15,6 +15,9 @@ use crate::plan_assertions::{is_change, with_marks};
 use crate::report::Report;
 use crate::run_request::Import;
 
+/// What both bindings say before a warning of a result.
+const NOTED: &str = "returned a value to look at";
+
 /// One request.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
@@ -123,7 +126,11 @@ impl TestStack {
 
     /// What an operation came to, as laws take it; without its error, and without what was heard of the provider.
     pub(crate) async fn law_outcome(&self, report: Option<&Report>) -> Result<Json> {
-        let mut outcome = json!({ "resources": self.made().await?, "unkept": report.map(unkept) });
+        let mut outcome = json!({
+            "resources": self.made().await?,
+            "unkept": report.map(unkept),
+            "noted": report.map(noted).unwrap_or_default(),
+        });
         if let Some(entry) = report.and_then(|report| report.plan.iter().find(|entry| entry.name == NAME)) {
             outcome["step"] = step_of(entry);
         }
@@ -185,6 +192,12 @@ fn unkept(report: &Report) -> Json {
     let mut errors = report.calls.iter().filter_map(|call| Some((call.method, call.error.as_ref()?)));
     let found = errors.find(|(_, error)| matches!(error.kind, "bad-return" | "unusable-outputs"));
     found.map_or(Json::Null, |(method, error)| json!({ "method": method, "error": error.message }))
+}
+
+/// What the host's language said of results that are kept in another form.
+fn noted(report: &Report) -> Vec<&str> {
+    let said = report.diagnostics.iter().map(|it| it.text.as_str());
+    said.filter(|text| text.contains(NOTED)).collect()
 }
 
 fn told_of(report: &Report) -> Json {

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::plan::{Change, Entry};
 use crate::report::Report;
 use crate::stack::TestStack;
+use crate::step_log::Message;
 
 const KIND: &str = "pulumi-python:dynamic:Resource";
 const PROVIDER: &str = "urn:pulumi:dev::project::pulumi:providers:pulumi-python::default";
@@ -82,7 +83,9 @@ fn outcomes_have_changes_in_order_and_marks_for_what_is_not_shown() {
     ];
     let updated = Entry { changes: changes.into(), ..Entry::for_tests(&urn("it"), "update") };
     let same = Entry::for_tests(&urn("other"), "same");
-    stack.ended_with(Some(Report::for_tests(vec![updated, same])));
+    let said = |text: &str| Message { severity: "warning", urn: urn("it"), text: text.to_owned() };
+    let said = ["create returned a value to look at: size is infinity", "slow"].map(said);
+    stack.ended_with(Some(Report { diagnostics: said.into(), ..Report::for_tests(vec![updated, same]) }));
     let told = json!([
         { "path": "key", "old": "[secret]", "new": ["[secret]"] },
         { "path": "size", "old": 1, "new": "[unknown]" },
@@ -90,6 +93,7 @@ fn outcomes_have_changes_in_order_and_marks_for_what_is_not_shown() {
     let law = answer(&stack, &json!({ "do": "law-outcome" }));
     assert_eq!(law["step"]["changes"], told);
     assert_eq!(law["resources"]["it"]["id"], "it-1");
+    assert_eq!(law["noted"], json!(["create returned a value to look at: size is infinity"]));
     let life = answer(&stack, &json!({ "do": "life-outcome" }));
     let plan = json!([{
         "name": "it", "urn": urn("it"), "type": KIND, "parent": null, "action": "update", "changes": told,

@@ -330,7 +330,7 @@ class Host {
         const { outs, props } = (heard.result ?? {}) as { outs?: Bag; props?: Bag };
         const outputs = outs ?? props ?? {};
         const odd = oddIn(outputs);
-        return { outputs: odd.length > 0 ? {} : plainJson(plain(outputs)), odd, noted: notesIn(this.#stack) };
+        return { outputs: odd.length > 0 ? {} : plainJson(plain(outputs)), odd };
     }
 
     #touches(): unknown[] {
@@ -375,11 +375,6 @@ async function operate(stack: TestStack, operation: Operation, parallel: number)
 // What the engine and the program said in the last operation.
 function messagesOf(stack: TestStack): string[] {
     return (stack.runs.at(-1)?.diagnostics ?? []).map(({ message }) => message);
-}
-
-// What the engine says of values that it keeps in another form.
-function notesIn(stack: TestStack): string[] {
-    return messagesOf(stack).filter((it) => it.includes("returned a value to look at"));
 }
 
 // A value with another one at a path; as it is where there is none.
