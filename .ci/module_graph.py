@@ -21,12 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-# The methods of a type in one file call those in another and the other way round, most of them flows of a run on its
-# `Context`: until such a type is taken apart, these edges are not counted. One that is mended has to go from here.
+# The methods of a type in one file call those in another and the other way round: until such a type is taken apart,
+# these edges are not counted. One that is mended has to go from here. The flows of a run have none.
 ALLOWED = {
     "engine-cli/src": {("selection", "commands"), ("workplace", "lost_key"), ("workplace", "selection")},
-    "engine-core/src/driver/calls": {("providers", "answer_validation")},
-    "engine-core/src/driver/deletion": {("leftovers", "protected")},
     "engine-core/src/plan/registration": {("advance", "settle")},
     "engine-core/src/state": {("snapshot", "component_code")},
     "engine-model/src/model": {

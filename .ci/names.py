@@ -40,9 +40,13 @@ ROOMS = {
 BEFORE = {
     "engine-cli": 31,
     "engine-core": 26,
-    "engine-kit": 26,
+    "engine-fleet": 1,
+    "engine-isolated": 5,
+    "engine-kit": 25,
     "engine-model": 15,
+    "engine-packages": 4,
     "engine-plugins": 9,
+    "engine-rpc": 2,
     "engine-stores": 13,
     "engine-telemetry": 2,
     "engine-test-support": 1,
@@ -93,8 +97,8 @@ def faults() -> Iterator[str]:
         for name, line in names.items():
             if PARTICIPLE.fullmatch(name) and name not in NOUNS:
                 bare.setdefault(place.split("/")[0], []).append(f"{place}:{line}: `{name}`")
-    for crate, before in BEFORE.items():
-        found = bare.get(crate, [])
+    for crate in sorted(BEFORE.keys() | bare.keys()):
+        before, found = BEFORE.get(crate, 0), bare.get(crate, [])
         if len(found) > before:
             yield f"{crate} has {len(found)} types whose names only say what happened, {before} before; add the noun:"
             yield from found

@@ -146,6 +146,11 @@ export declare class TestStack {
     export(): string
     /** Replaces the state by an exported one; `place` names it in errors. */
     restore(deployment: string, place: string): void
+    /**
+    * Answers what a law or a lifecycle asks of the stack (JSON, `engine-kit/src/stack/requests.rs`) with JSON. Throws for what
+    * cannot be read, and for a state that cannot be read or written.
+    */
+    answer(request: string): string
     /** Begins a task (JSON, `engine-kit/src/task`). Throws for one that cannot be read. */
     task(task: string): StackTask
     /** What lies in the store now. */

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::cloud::ledger::{self, Card};
 use crate::fault_points::Interruption;
 use crate::files;
-use crate::laws::{self, Subject};
+use crate::laws::{self, PassedOver, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, Expected, Step};
 use crate::recorded;
@@ -54,8 +54,18 @@ enum Question {
     FormerResources { given: Json, kind: Option<String> },
     /// The inputs of resources of an exported stack, as a list.
     ExportedInputs { file: PathBuf, of_type: Option<String>, names: Option<Vec<String>> },
-    /// The laws, in order: `[{ "name", "title", "inputs", "share", "showsInputs", "shrinks" }]`.
+    /// The laws, in order: `[{ "name", "title", "inputs", "showsInputs", "shrinks" }]`.
     Laws,
+    /// Which examples of a law are tried, where most laws are tried on so many: `{ "drawn", "listed" }`. `drawn` is how many are
+    /// drawn; `listed` are those of an author's inputs, each as their numbers, where `count` says how many there are.
+    LawExamples {
+        law: String,
+        usual: usize,
+        #[serde(default)]
+        count: usize,
+    },
+    /// The verdict ([`laws::Verdict`]) where all examples said nothing.
+    NothingTried { examples: Vec<PassedOver> },
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },
     /// What lifecycles are drawn from (`lifecycle::drawn_from`); `without`: the rules that are left out, each with the reason.
@@ -109,6 +119,9 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::Lifecycles { without } => lifecycle::drawn_from(&without),
         Question::Edit { edit } => json!(edit.taken()),
         Question::NearestExample { edit, examples } => json!(edit.nearest(&examples)),
+        Question::LawExamples { law, usual, count } => laws::law(&law)
+            .map_or(Json::Null, |law| json!({ "drawn": law.examples(usual), "listed": law.listed(usual, count) })),
+        Question::NothingTried { examples } => json!(laws::nothing_tried(examples)),
         Question::LawLacks { law, subject } => json!(laws::law(&law).and_then(|law| law.lacks(&subject))),
     };
     Ok(answer.to_string())

@@ -43,8 +43,8 @@ pub use laws::{
     Verdict, Wanted, Words, World, verdict_text,
 };
 pub use lifecycle::{
-    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeResource, LifeRun,
-    LifeSubject, LifeTrial, Meanwhile, Story, Taken,
+    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlanned, LifeRan, LifeRequest, LifeResource,
+    LifeRun, LifeSubject, LifeTrial, Meanwhile, Story,
 };
 pub use plugin_laws::{
     Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Plugins, Samples, WorldCommands, judge_plugin,

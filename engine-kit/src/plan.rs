@@ -76,6 +76,34 @@ pub struct Change {
     pub new: Option<Json>,
 }
 
+#[cfg(test)]
+impl Entry {
+    /// What is done to a resource of a provider; nothing of it differs.
+    pub(crate) fn for_tests(urn: &str, action: &'static str) -> Self {
+        let urn = Urn::unchecked(urn);
+        Self {
+            key: urn.name().to_owned(),
+            name: urn.name().to_owned(),
+            kind: urn.own_type().to_owned(),
+            urn: urn.as_str().to_owned(),
+            parent: None,
+            action,
+            ops: Vec::new(),
+            changes: IndexMap::new(),
+            replaces: Vec::new(),
+            unknown: Vec::new(),
+            secret: Vec::new(),
+            delete_before_replace: false,
+            id: String::new(),
+            old_id: String::new(),
+            inputs: Json::Null,
+            failed: false,
+            open: false,
+            custom: true,
+        }
+    }
+}
+
 /// The entries of an operation's steps, in the order of the first step of each.
 pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> Vec<Entry> {
     let mut entries: IndexMap<Urn, Growing> = IndexMap::new();

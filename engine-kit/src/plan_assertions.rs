@@ -260,6 +260,16 @@ fn mark(value: &Json) -> Option<&'static str> {
     }
 }
 
+/// A value with secrets and unknown values as their marks at any depth.
+pub(crate) fn with_marks(value: &Json) -> Json {
+    match (mark(value), value) {
+        (Some(mark), _) => mark.into(),
+        (None, Json::Array(items)) => items.iter().map(with_marks).collect(),
+        (None, Json::Object(members)) => members.iter().map(|(key, item)| (key.clone(), with_marks(item))).collect(),
+        (None, other) => other.clone(),
+    }
+}
+
 #[cfg(test)]
 #[path = "plan_assertions_tests.rs"]
 mod tests;

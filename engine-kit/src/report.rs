@@ -62,3 +62,30 @@ pub struct Struck {
     /// How.
     pub kind: Interruption,
 }
+
+#[cfg(test)]
+impl Report {
+    /// An operation that succeeded, and whose plan this is.
+    pub(crate) fn for_tests(plan: Vec<Entry>) -> Self {
+        Self {
+            outcome: "succeeded",
+            error: None,
+            source: None,
+            preview: true,
+            plan,
+            changes: std::collections::BTreeMap::new(),
+            steps: Vec::new(),
+            violations: Vec::new(),
+            remediations: Vec::new(),
+            refusal: None,
+            diagnostics: Vec::new(),
+            calls: Vec::new(),
+            outputs: Json::Object(serde_json::Map::new()),
+            secret_outputs: Vec::new(),
+            points: Vec::new(),
+            struck: None,
+            page: None,
+            seconds: 0.0,
+        }
+    }
+}

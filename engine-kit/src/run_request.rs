@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::fault_points::Crash;
 use crate::stubs::Stub;
 
 /// The verbs of the command line that a test has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
     /// Make the world as the program says.
@@ -46,7 +46,7 @@ pub struct Config {
 }
 
 /// An object that is to be taken over.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Import {
     /// The resource that it becomes.
     pub urn: String,

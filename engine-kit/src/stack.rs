@@ -2,6 +2,7 @@
 
 mod history;
 mod other_stacks;
+mod requests;
 mod run;
 
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ use crate::stubs::{Schemas, StubbedObjects, Stubs};
 
 use history::Histories;
 use other_stacks::made_up;
+pub(crate) use requests::{FormerState, step_of};
 pub use run::Run;
 
 /// Provider operations at a time when the order does not say.
@@ -65,6 +67,8 @@ pub struct TestStack {
     history: Arc<Mutex<Histories>>,
     last: Arc<Mutex<Option<Arc<Report>>>>,
     copy: Arc<Mutex<Option<Box<TestStack>>>>,
+    /// The copy of the state that a law keeps; empty without one.
+    saved: Arc<Mutex<String>>,
 }
 
 impl TestStack {
@@ -119,6 +123,7 @@ impl TestStack {
             history: Arc::default(),
             last: Arc::default(),
             copy: Arc::default(),
+            saved: Arc::default(),
         }
     }
 

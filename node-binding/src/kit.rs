@@ -97,6 +97,14 @@ impl TestStack {
         runtime()?.block_on(self.inner.import(deployment.as_bytes(), &place)).map_err(|error| reason(&error))
     }
 
+    /// Answers what a law or a lifecycle asks of the stack (JSON, `engine-kit/src/stack/requests.rs`) with JSON. Throws for what
+    /// cannot be read, and for a state that cannot be read or written.
+    #[napi]
+    pub fn answer(&self, request: String) -> napi::Result<String> {
+        let answer = runtime()?.block_on(self.inner.answer(&request)).map_err(|error| reason(&error))?;
+        Ok(answer.to_string())
+    }
+
     /// Begins a task (JSON, `engine-kit/src/task`). Throws for one that cannot be read.
     #[napi]
     pub fn task(&self, task: String) -> napi::Result<StackTask> {

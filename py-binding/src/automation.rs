@@ -125,7 +125,7 @@ impl LibraryRun {
     }
 
     /// Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-    /// and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
+    /// and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.LanguageHost` or its like, `host` a
     /// `maloko._run.host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
     /// the same; then the exception is raised.
     #[pyo3(signature = (

@@ -71,6 +71,12 @@ impl TestStack {
         self.inner.history(name).to_string()
     }
 
+    /// Answers what a law or a lifecycle asks of the stack (JSON, `engine-kit/src/stack/requests.rs`) with JSON. Raises
+    /// `RuntimeError` for what cannot be read, and for a state that cannot be read or written.
+    fn answer(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        py.detach(|| block_on(self.inner.answer(request))).map(|answer| answer.to_string()).map_err(failed)
+    }
+
     /// Begins a task (JSON, `engine-kit/src/task`). Raises `ValueError` for one that cannot be read.
     fn task(&self, task: &str) -> PyResult<StackTask> {
         let inner = maloko_kit::StackTask::new(self.inner.clone(), task).map_err(refused)?;

@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) struct PythonLanguageHost {
     jobs: mpsc::Sender<Message>,
     host: Arc<PythonHost>,
-    /// `maloko._command_line.language_host.Front`.
+    /// `maloko._command_line.language_host.LanguageHost`.
     language_host: Arc<Py<PyAny>>,
     about: LanguageAbout,
 }
@@ -244,8 +244,8 @@ fn run_program(
 }
 
 impl PythonLanguageHost {
-    /// Runs `work` with a front on a thread of its own, and serves here what it asks of Python. `language_host` is a
-    /// `maloko._command_line.language_host.Front` or its like, `bridge` a `maloko._run.host.Host`. `between` is called while nothing is asked for.
+    /// Runs `work` with a language host on a thread of its own, and serves here what it asks of Python. `language_host` is a
+    /// `maloko._command_line.language_host.LanguageHost` or its like, `bridge` a `maloko._run.host.Host`. `between` is called while nothing is asked for.
     /// Gives `None` when the work panicked.
     pub(crate) fn serve<T: Send + 'static, F: Future<Output = T>>(
         py: Python<'_>,
@@ -288,7 +288,7 @@ impl PythonLanguageHost {
     }
 }
 
-/// Runs the command line; `language_host` is a `maloko._command_line.language_host.Front`, `bridge` a `maloko._run.host.Host`.
+/// Runs the command line; `language_host` is a `maloko._command_line.language_host.LanguageHost`, `bridge` a `maloko._run.host.Host`.
 pub(crate) fn cli_main(
     py: Python<'_>,
     arguments: Vec<OsString>,

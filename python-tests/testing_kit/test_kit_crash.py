@@ -208,7 +208,7 @@ def test_a_run_that_is_killed_leaves_its_journal(maloko: Kit) -> None:
     s = maloko.stack(one_thing)
     clean = maloko.stack(one_thing)
     assert "after create of b" in [point["label"] for point in clean.run("up")._points]
-    run = s._once("up", {}, {"label": "after create of b", "kind": "kill"})
+    run = s._execute("up", {"verb": "up", "preview": False}, {"label": "after create of b", "kind": "kill"})
     assert run.outcome == "crashed"
     assert s._state.stored()[1] is not None
     assert s.resources() == {}

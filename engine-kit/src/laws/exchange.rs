@@ -211,6 +211,9 @@ pub struct Ran {
     /// A result of a method that no state can keep.
     #[serde(default)]
     pub unkept: Option<Unkept>,
+    /// What the engine says of results that it keeps in another form.
+    #[serde(default)]
+    pub noted: Vec<String>,
     /// Did the last `read` say that there is no such object?
     #[serde(default)]
     pub read_nothing: bool,
@@ -278,9 +281,6 @@ pub struct Returned {
     pub outputs: Json,
     /// What of them is not the same in every language: path and reason.
     pub odd: Vec<(String, String)>,
-    /// What the engine says of those that it keeps in another form.
-    #[serde(default)]
-    pub noted: Vec<String>,
 }
 
 /// What `check` or `diff` touched.

@@ -52,3 +52,31 @@ fn an_error_that_nobody_expected_is_told_by_its_words() {
         "L2 a second up does nothing: Box raised Error: 403: forbidden\n  inputs:   {}"
     );
 }
+
+#[test]
+fn a_list_of_inputs_is_tried_with_neighbours_first_and_by_laws_that_take_long_on_fewer() -> serde_json::Result<()> {
+    let examples = |name: &str, usual: usize, count: usize| -> serde_json::Result<Value> {
+        let asked = json!({ "ask": "law_examples", "law": name, "usual": usual, "count": count }).to_string();
+        serde_json::from_str(&crate::judgement::answer(&asked)?)
+    };
+    assert_eq!(examples("L2", 10, 2)?, json!({ "drawn": 10, "listed": [[0], [1]] }));
+    let pairs = json!([[0, 1], [1, 2], [0, 2], [1, 0], [2, 0], [2, 1]]);
+    assert_eq!(examples("L10", 10, 3)?, json!({ "drawn": 5, "listed": pairs }));
+    assert_eq!(examples("L10", 2, 3)?, json!({ "drawn": 1, "listed": [[0, 1], [1, 2], [0, 2]] }));
+    assert_eq!(examples("L17", 1, 3)?, json!({ "drawn": 1, "listed": [[0, 1, 2]] }));
+    assert_eq!(examples("L14", 10, 20)?["listed"].as_array().map(Vec::len), Some(9));
+    Ok(())
+}
+
+#[test]
+fn a_law_whose_examples_all_say_nothing_is_broken_by_a_provider_that_refuses_them_all() -> serde_json::Result<()> {
+    let told = |examples: Value| -> serde_json::Result<Value> {
+        let asked = json!({ "ask": "nothing_tried", "examples": examples }).to_string();
+        serde_json::from_str(&crate::judgement::answer(&asked)?)
+    };
+    let (refused, lacks) = (json!({ "refused": true, "text": "no" }), json!({ "refused": false, "text": "a change" }));
+    assert_eq!(told(json!([refused, refused]))?, json!({ "outcome": "refused", "examples": 2, "error": "no" }));
+    assert_eq!(told(json!([refused, lacks]))?, json!({ "outcome": "untried", "what": "a change", "examples": 2 }));
+    assert_eq!(told(json!([]))?, json!({ "outcome": "untried", "what": "inputs to try", "examples": 0 }));
+    Ok(())
+}

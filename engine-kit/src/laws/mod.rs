@@ -48,7 +48,7 @@ pub struct Words {
 }
 
 /// What is known of a law and a provider.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Verdict {
     /// It holds, after so many examples.
@@ -85,7 +85,7 @@ pub enum Verdict {
 }
 
 /// How a law is broken, and with which inputs.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Break {
     /// What was found; without it, `raised` says what was raised.
     pub words: Option<Words>,
@@ -101,6 +101,26 @@ pub struct Break {
     /// The command or setting that tries them again; empty when there is none.
     #[serde(default)]
     pub again: String,
+}
+
+/// An example that has said nothing of its law.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PassedOver {
+    /// Does the provider refuse its inputs?
+    pub(crate) refused: bool,
+    /// What the provider says, or what one would have to have.
+    pub(crate) text: String,
+}
+
+/// The verdict where all examples said nothing.
+pub(crate) fn nothing_tried(examples: Vec<PassedOver>) -> Verdict {
+    let count = examples.len() as u64;
+    let (refused, others): (Vec<_>, Vec<_>) = examples.into_iter().partition(|it| it.refused);
+    match (others.into_iter().next(), refused.into_iter().next()) {
+        (None, Some(refusal)) => Verdict::Refused { examples: count, error: refusal.text },
+        (Some(other), _) => Verdict::Untried { what: other.text, examples: count },
+        (None, None) => Verdict::Untried { what: "inputs to try".to_owned(), examples: 0 },
+    }
 }
 
 /// A verdict in words. `law` is its name (`L5`), `title` what holds, `provider` the name of the provider.

@@ -20,7 +20,8 @@ pub struct Law {
     /// How many inputs an example of it has.
     pub inputs: usize,
     /// Multiplies the usual number of examples.
-    pub share: f64,
+    #[serde(skip)]
+    share: f64,
     /// Do the inputs of an example say anything of what was found?
     pub shows_inputs: bool,
     /// Are smaller inputs looked for that break it, too? Where any would, that costs time and says nothing.
@@ -66,6 +67,29 @@ impl Law {
     const fn unshrunk(mut self) -> Self {
         self.shrinks = false;
         self
+    }
+
+    /// How many examples of it are tried, where most laws are tried on so many.
+    #[expect(clippy::cast_precision_loss, reason = "a handful")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+    pub(crate) fn examples(&self, usual: usize) -> usize {
+        ((usual as f64 * self.share).round() as usize).max(1)
+    }
+
+    /// Which of an author's inputs make the examples, by their numbers, where there are so many.
+    pub(crate) fn listed(&self, usual: usize, count: usize) -> Vec<Vec<usize>> {
+        let examples: Vec<Vec<usize>> = if self.inputs == 2 && count > 1 {
+            // Neighbours first: a list is written in an order that means something.
+            let neighbours = (1..count).map(|at| vec![at - 1, at]);
+            let others = (0..count).flat_map(|one| (0..count).map(move |other| (one, other)));
+            let others = others.filter(|(one, other)| one != other && one + 1 != *other);
+            neighbours.chain(others.map(|(one, other)| vec![one, other])).collect()
+        } else if self.inputs > 2 {
+            vec![(0..count.min(self.inputs)).collect()]
+        } else {
+            (0..count).map(|at| vec![at]).collect()
+        };
+        examples.into_iter().take(3 * self.examples(usual)).collect()
     }
 
     /// What it lacks of a provider, and what for; `None` when it can be tried.

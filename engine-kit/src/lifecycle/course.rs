@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeResource, LifeRun, Taken};
+use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeResource, LifeRun};
 use super::finding;
 use super::model::Model;
 use super::step::{Inputs, Moment, Step};
 use crate::exchange::Exchange;
 use crate::fault_points::{self, Interruption};
 use crate::laws::Made;
+use crate::run_request::Import;
 
 /// A lifecycle that goes on.
 pub(super) struct Course {
@@ -44,7 +45,7 @@ impl Course {
             Step::Destroy => self.destroy("destroy").await,
             Step::Import(name, Some(inputs)) => self.import(name, inputs).await,
             Step::Import(name, None) => {
-                self.take_over(Taken { name, id: None }).await?;
+                self.take_over(name, None).await?;
                 self.holds("import").await
             }
             Step::Drift(name) => {
@@ -160,14 +161,30 @@ impl Course {
         }
         self.model.program.insert(name.clone(), Arc::clone(&inputs));
         self.tell_program().await;
-        self.take_over(Taken { name: name.clone(), id: Some(asked.id.unwrap_or_default()) }).await?;
+        self.take_over(name.clone(), Some(asked.id.unwrap_or_default())).await?;
         self.model.state.insert(name, inputs);
         self.holds("import").await
     }
 
-    async fn take_over(&mut self, taken: Taken) -> Held {
+    /// Takes an object over by its id. Without one, the stack forgets the resource first, and takes its own object over.
+    async fn take_over(&mut self, name: String, id: Option<String>) -> Held {
         self.model.settled = false;
-        let ran = self.run_as(LifeRun { takes: Some(taken), ..self.operation(LifeOperation::Import) }).await;
+        let import = match id {
+            None => self.host.ask(LifeRequest::Forget { name }).await,
+            Some(id) => {
+                let run = self.operation(LifeOperation::Preview);
+                let planned: LifeRan = self.host.ask(LifeRequest::Run(run)).await;
+                if planned.error.is_some() {
+                    self.model.saw(&planned);
+                    return Err(finding::failed("import", &planned));
+                }
+                let Some(it) = planned.plan.into_iter().find(|it| it.name == name) else { return Ok(()) };
+                Import { urn: it.urn, kind: it.kind, parent: it.parent, id }
+            }
+        };
+        let mut run = self.operation(LifeOperation::Import);
+        run.order.imports.push(import);
+        let ran = self.run_as(run).await;
         if ran.error.is_some() { Err(finding::failed("import", &ran)) } else { Ok(()) }
     }
 
@@ -181,7 +198,9 @@ impl Course {
         let point = points.get((nth - 1) % points.len().max(1));
         let label = point.map(|it| self.model.next_label(&it.label, it.ahead));
         let crash = label.map(|label| LifeCrash { label, kind });
-        let ran = self.run_as(LifeRun { crash, ..self.an_up() }).await;
+        let mut run = self.an_up();
+        run.order.crash = crash;
+        let ran = self.run_as(run).await;
         if ran.crashed {
             return self.cut_off().await;
         }
@@ -329,7 +348,7 @@ impl Course {
     }
 
     fn operation(&self, operation: LifeOperation) -> LifeRun {
-        LifeRun { operation, writer: self.model.writer, crash: None, loses: false, meanwhile: None, takes: None }
+        LifeRun { order: operation.into(), writer: self.model.writer, loses: false, meanwhile: None }
     }
 
     async fn must_run(&mut self, what: &str, operation: LifeOperation) -> Held<LifeRan> {

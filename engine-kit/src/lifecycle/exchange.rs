@@ -7,10 +7,10 @@ use serde_json::Value as Json;
 
 use crate::fault_points::Interruption;
 use crate::laws::{Made, PlannedChange, Words};
+use crate::run_request::{Import, Verb};
 
 /// An operation on the stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LifeOperation {
     /// Plans an `up`.
     Preview,
@@ -28,21 +28,49 @@ pub enum LifeOperation {
     Import,
 }
 
-/// One operation.
+/// One operation, as members of a [`crate::RunRequest`] that the host completes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LifeOrder {
+    /// What is done.
+    pub verb: Verb,
+    /// Is it only planned?
+    pub preview: bool,
+    /// Are the real objects looked at first?
+    pub refresh: bool,
+    /// Where it is cut off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<LifeCrash>,
+    /// What is taken over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<Import>,
+}
+
+impl From<LifeOperation> for LifeOrder {
+    fn from(operation: LifeOperation) -> Self {
+        let (verb, preview, refresh) = match operation {
+            LifeOperation::Preview => (Verb::Up, true, false),
+            LifeOperation::RefreshedPreview => (Verb::Up, true, true),
+            LifeOperation::Up => (Verb::Up, false, false),
+            LifeOperation::RefreshedUp => (Verb::Up, false, true),
+            LifeOperation::Refresh => (Verb::Refresh, false, false),
+            LifeOperation::Destroy => (Verb::Destroy, false, false),
+            LifeOperation::Import => (Verb::Import, false, false),
+        };
+        Self { verb, preview, refresh, crash: None, imports: Vec::new() }
+    }
+}
+
+/// Who does an operation, and what happens meanwhile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LifeRun {
     /// What is done.
-    pub operation: LifeOperation,
+    pub order: LifeOrder,
     /// The number of the writer who does it.
     pub writer: usize,
-    /// Where it is cut off.
-    pub crash: Option<LifeCrash>,
     /// Are the answers of `create`, `update` and `delete` lost after they were given?
     pub loses: bool,
     /// The number of a writer who tries an `up` when the first of those methods is entered.
     pub meanwhile: Option<usize>,
-    /// What is taken over.
-    pub takes: Option<Taken>,
 }
 
 /// Where an operation is cut off.
@@ -52,15 +80,6 @@ pub struct LifeCrash {
     pub label: String,
     /// What happens there.
     pub kind: Interruption,
-}
-
-/// An object that is taken over.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Taken {
-    /// The resource that it becomes.
-    pub name: String,
-    /// The object's id. `None`: that of the resource, which the stack forgets first.
-    pub id: Option<String>,
 }
 
 /// What the host is to do.
@@ -97,6 +116,11 @@ pub enum LifeRequest {
     },
     /// Run the program. The answer is [`LifeRan`].
     Run(LifeRun),
+    /// Have the state of the stack forget a resource, whose object stays. The answer is an [`Import`] of it.
+    Forget {
+        /// The name of the resource.
+        name: String,
+    },
     /// Say which ids are in the world; `null` without a world.
     Look,
     /// Say what is in the world, as an object by id or a list of ids; `null` without a world.
@@ -178,6 +202,15 @@ pub struct Meanwhile {
 pub struct LifePlanned {
     /// The name of the resource.
     pub name: String,
+    /// Its URN.
+    #[serde(default)]
+    pub urn: String,
+    /// Its type token.
+    #[serde(default, rename = "type")]
+    pub kind: String,
+    /// Its parent's URN; `None` for the stack.
+    #[serde(default)]
+    pub parent: Option<String>,
     /// `update`, `replace`, ...
     pub action: String,
     /// The properties that differ.

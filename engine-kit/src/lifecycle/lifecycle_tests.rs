@@ -42,6 +42,10 @@ impl Host {
                 Json::Null
             }
             "run" => self.run(request),
+            "forget" => {
+                let (id, _) = self.state.remove(request["name"].as_str().unwrap()).unwrap();
+                json!({ "urn": request["name"], "type": "", "id": id })
+            }
             "look" => json!(self.world.keys().collect::<Vec<_>>()),
             "picture" => json!(self.world),
             "delete-remote" => {
@@ -60,21 +64,18 @@ impl Host {
     }
 
     fn run(&mut self, request: &Json) -> Json {
-        let operation = request["operation"].as_str().unwrap();
-        if operation.starts_with("refresh") {
+        let order = &request["order"];
+        let (verb, previews, refreshes) = (&order["verb"], order["preview"] == true, order["refresh"] == true);
+        if !previews && (refreshes || verb == "refresh") {
             let world = &self.world;
-            if !operation.ends_with("preview") {
-                self.state.retain(|_, (id, _)| world.contains_key(id));
-            }
+            self.state.retain(|_, (id, _)| world.contains_key(id));
         }
         let state = self.state.clone();
-        let is_there = |name: &String| {
-            state.get(name).is_some_and(|(id, _)| !operation.starts_with("refreshed") || self.world.contains_key(id))
-        };
+        let is_there = |name: &String| state.get(name).is_some_and(|(id, _)| !refreshes || self.world.contains_key(id));
         let mut plan: Vec<Json> = Vec::new();
         for (name, inputs) in &self.program {
             match state.get(name).filter(|_| is_there(name)) {
-                None => plan.push(json!({ "name": name, "action": "create" })),
+                None => plan.push(json!({ "name": name, "urn": name, "action": "create" })),
                 Some((_, had)) if had != inputs => {
                     let change = json!({ "path": "size", "old": had, "new": inputs });
                     plan.push(json!({ "name": name, "action": "update", "changes": [change] }));
@@ -85,23 +86,24 @@ impl Host {
         for name in state.keys().filter(|name| is_there(name) && !self.program.contains_key(*name)) {
             plan.push(json!({ "name": name, "action": "delete" }));
         }
-        let crashed = !request["crash"].is_null();
-        match operation {
-            "up" | "refreshed-up" if crashed => {
+        let crashed = !order["crash"].is_null();
+        match verb.as_str().unwrap() {
+            _ if previews => {}
+            "up" if crashed => {
                 if self.twice {
                     self.create(0);
                 } else {
                     self.unresolved = 1;
                 }
             }
-            "up" | "refreshed-up" => self.deploy(),
+            "up" => self.deploy(),
             "destroy" => {
                 self.state.clear();
                 self.world.clear();
             }
             "import" => {
-                let (name, id) = (request["takes"]["name"].as_str().unwrap(), request["takes"]["id"].as_str());
-                let id = id.map_or_else(|| self.state[name].0.clone(), str::to_owned);
+                let (name, id) = (order["imports"][0]["urn"].as_str().unwrap(), order["imports"][0]["id"].as_str());
+                let id = id.unwrap().to_owned();
                 self.state.insert(name.to_owned(), (id, self.program[name]));
             }
             _ => {}

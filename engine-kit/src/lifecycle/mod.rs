@@ -22,8 +22,8 @@ use course::Course;
 pub(crate) use edits::Edit;
 use exchange::Held;
 pub use exchange::{
-    Asked, LifeCrash, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeRequest, LifeResource, LifeRun, Meanwhile,
-    Taken,
+    Asked, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlanned, LifeRan, LifeRequest, LifeResource, LifeRun,
+    Meanwhile,
 };
 pub use model::LifeSubject;
 use model::Model;

@@ -18,7 +18,7 @@ use crate::laws::{NAME, Operation, Program, Wanted};
 use crate::plan::Entry;
 use crate::report::Report;
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::stack::TestStack;
+use crate::stack::{FormerState, TestStack, step_of};
 
 /// Calls at a time where a law wants them at once.
 const AT_ONCE: usize = 16;
@@ -92,7 +92,6 @@ pub(super) struct Runs {
     grace: Duration,
     stacks: BTreeMap<usize, Placed>,
     now: usize,
-    saved: String,
     /// What an import had to change: the next plan of the law is to show it.
     changed_by_import: Option<Json>,
     messages: Vec<String>,
@@ -101,16 +100,7 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn new(shared: Arc<Shared>, given: Inputs, grace: f64) -> Self {
         let grace = Duration::try_from_secs_f64(grace).unwrap_or_default();
-        Self {
-            shared,
-            given,
-            grace,
-            stacks: BTreeMap::new(),
-            now: 0,
-            saved: String::new(),
-            changed_by_import: None,
-            messages: Vec::new(),
-        }
+        Self { shared, given, grace, stacks: BTreeMap::new(), now: 0, changed_by_import: None, messages: Vec::new() }
     }
 
     fn placed(&mut self) -> Result<&mut Placed> {
@@ -132,7 +122,7 @@ impl Runs {
             if report.outcome == "succeeded" {
                 continue;
             }
-            for (name, resource) in resources(&placed.stack).await? {
+            for (name, resource) in placed.stack.made().await? {
                 left.push(format!("{name} ({})", resource["id"].as_str().unwrap_or_default()));
             }
         }
@@ -192,7 +182,7 @@ impl Runs {
     pub(super) async fn run(&mut self, operation: Operation) -> Result<Json> {
         let order = self.order_of(operation)?;
         if let Some(step) = self.changed_by_import.take().filter(|_| operation == Operation::Preview) {
-            let resources = resources(&self.placed()?.stack).await?;
+            let resources = self.placed()?.stack.made().await?;
             return Ok(json!({ "error": null, "step": step, "resources": resources }));
         }
         if operation == Operation::Import {
@@ -205,11 +195,10 @@ impl Runs {
         let errors = heard.errors();
         let report = self.once(&stack, &order, &program).await?;
         self.messages.extend(report.diagnostics.iter().map(|it| it.text.clone()));
-        let entry = report.plan.iter().find(|entry| entry.name == NAME);
-        let step = entry.map(step_of);
         if operation == Operation::Import {
-            let changes = entry.is_some_and(|entry| entry.ops.iter().any(|op| !matches!(*op, "import" | "same")));
-            self.changed_by_import = step.clone().filter(|_| changes);
+            let entry = report.plan.iter().find(|entry| entry.name == NAME);
+            let changes = |entry: &&Entry| entry.ops.iter().any(|op| !matches!(*op, "import" | "same"));
+            self.changed_by_import = entry.filter(changes).map(step_of);
             if let Some(step) = &mut self.changed_by_import {
                 step["action"] = "update".into();
             }
@@ -218,29 +207,16 @@ impl Runs {
             let told = heard.error_after(errors).or_else(|| report.error.clone());
             told.unwrap_or_else(|| format!("the run was {}", report.outcome))
         });
-        let mut answer = json!({
-            "error": error,
-            "resources": resources(&stack).await?,
-            "unkept": unkept(&report),
-            "readNothing": heard.read_nothing(),
-        });
-        if let Some(step) = step {
-            answer["step"] = step;
-        }
+        let mut answer = stack.law_outcome(Some(&report)).await?;
+        answer["error"] = json!(error);
+        answer["readNothing"] = heard.read_nothing().into();
         Ok(answer)
     }
 
-    /// Takes the resource out of the state, and has the program import its object.
+    /// Has the state forget the resource, and the program import its object.
     async fn forget_to_import(&mut self) -> Result<()> {
         let placed = self.placed()?;
-        let resources = placed.stack.resources().await?;
-        let resource =
-            resources["resources"].as_array().into_iter().flatten().find(|resource| resource["name"] == NAME);
-        let text =
-            |member: &str| resource.and_then(|resource| resource[member].as_str()).unwrap_or_default().to_owned();
-        let (urn, id) = (text("urn"), text("id"));
-        placed.stack = placed.stack.without(&[urn]).await?;
-        placed.program.import = id;
+        placed.program.import = placed.stack.forget(NAME).await?.id;
         Ok(())
     }
 
@@ -287,40 +263,26 @@ impl Runs {
     }
 
     pub(super) async fn save(&mut self) -> Result<()> {
-        self.saved = self.placed()?.stack.export().await?;
-        Ok(())
+        self.placed()?.stack.save().await
     }
 
     pub(super) async fn restore(&mut self) -> Result<()> {
-        let saved = self.saved.clone();
-        self.placed()?.stack.import(saved.as_bytes(), "the state that a law has saved").await
+        self.placed()?.stack.restore_saved().await
     }
 
     pub(super) async fn reload(&mut self) -> Result<()> {
-        let stack = &self.placed()?.stack;
-        stack.import(stack.export().await?.as_bytes(), "the state as text").await
+        self.placed()?.stack.reload().await
     }
 
     /// Puts a resource of the former release in the place of the resource, in the state and the program.
     pub(super) async fn put_former(&mut self, number: usize) -> Result<()> {
-        if self.saved.is_empty() {
-            self.save().await?;
-        }
         let former = self.given.baseline.get(number).cloned().unwrap_or_default();
-        let unreadable = |error: serde_json::Error| Error::Configuration(error.to_string().into());
-        let mut exported: Json = serde_json::from_str(&self.saved).map_err(unreadable)?;
-        let resources = exported["deployment"]["resources"].as_array_mut().into_iter().flatten();
-        let is_it =
-            |resource: &&mut Json| resource["urn"].as_str().is_some_and(|urn| urn.ends_with(&format!("::{NAME}")));
-        if let Some(resource) = resources.into_iter().find(is_it) {
-            resource["id"] = former["id"].clone();
-            resource["inputs"] = former["inputs"].clone();
-            resource["outputs"] = former["outputs"].clone();
-        }
         let inputs = former["inputs"].as_object().map(read_map).unwrap_or_default();
+        let unreadable = |error: serde_json::Error| Error::Configuration(error.to_string().into());
+        let former: FormerState = serde_json::from_value(former).map_err(unreadable)?;
         let placed = self.placed()?;
         placed.program.resources = vec![(NAME.to_owned(), inputs)];
-        placed.stack.import(exported.to_string().as_bytes(), "the state of the former release").await
+        placed.stack.put_former(former).await
     }
 
     /// What people could read of the example.
@@ -342,37 +304,4 @@ pub(crate) async fn deploy(
         program.run(run.engine()).await;
     }
     run.finish(ProgramEnd { error: None, source: None }).await
-}
-
-fn step_of(entry: &Entry) -> Json {
-    let changes: BTreeMap<&String, _> = entry.changes.iter().collect();
-    let changes: Vec<Json> = changes
-        .into_iter()
-        .map(|(path, change)| json!({ "path": path, "old": change.old, "new": change.new }))
-        .collect();
-    json!({
-        "action": entry.action,
-        "changes": changes,
-        "replaces": entry.replaces,
-        "deleteBeforeReplace": entry.delete_before_replace,
-    })
-}
-
-/// The resources in a state, by name.
-async fn resources(stack: &TestStack) -> Result<Map<String, Json>> {
-    let resources = stack.resources().await?;
-    let resources = resources["resources"].as_array().into_iter().flatten();
-    let shown =
-        resources.filter(|resource| resource["custom"] == true && resource["delete"] == false).filter_map(|resource| {
-            let name = resource["name"].as_str()?.to_owned();
-            Some((name, json!({ "id": resource["id"], "outputs": resource["outputs"], "secret": resource["secret"] })))
-        });
-    Ok(shown.collect())
-}
-
-/// The result of a method that no state can keep.
-fn unkept(report: &Report) -> Json {
-    let mut errors = report.calls.iter().filter_map(|call| Some((call.method, call.error.as_ref()?)));
-    let found = errors.find(|(_, error)| matches!(error.kind, "bad-return" | "unusable-outputs"));
-    found.map_or(Json::Null, |(method, error)| json!({ "method": method, "error": error.message }))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::trial::PluginTrial;
 use super::under_test::PluginUnderTest;
 use super::world::{World, WorldCommands};
-use crate::laws::{Break, LAWS, Law, Verdict, Words, first_difference, verdict_text};
+use crate::laws::{Break, LAWS, Law, PassedOver, Verdict, Words, first_difference, nothing_tried, verdict_text};
 
 /// What `waive` calls the schema, by which inputs are checked before any law is tried.
 const SCHEMA: &str = "schema";
@@ -101,25 +101,6 @@ impl Samples {
         !self.waive.contains_key(SCHEMA)
     }
 
-    fn examples_of(&self, law: &Law) -> Vec<Vec<usize>> {
-        let count = self.inputs.len();
-        let examples: Vec<Vec<usize>> = if law.inputs == 2 && count > 1 {
-            // Neighbours first: a list is written in an order that means something.
-            let neighbours = (1..count).map(|at| vec![at - 1, at]);
-            let others = (0..count).flat_map(|one| (0..count).map(move |other| (one, other)));
-            let others = others.filter(|(one, other)| one != other && one + 1 != *other);
-            neighbours.chain(others.map(|(one, other)| vec![one, other])).collect()
-        } else if law.inputs > 2 {
-            vec![(0..count.min(law.inputs)).collect()]
-        } else {
-            (0..count).map(|at| vec![at]).collect()
-        };
-        #[expect(clippy::cast_precision_loss, reason = "a handful")]
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
-        let most = 3 * ((self.examples as f64 * law.share).round() as usize).max(1);
-        examples.into_iter().take(most).collect()
-    }
-
     fn distinct(&self) -> usize {
         let inputs: Vec<Json> = self.inputs.iter().cloned().map(Json::Object).collect();
         let is_new = |at: &usize| inputs[..*at].iter().all(|it| first_difference(it, &inputs[*at]).is_some());
@@ -187,8 +168,8 @@ async fn judge(
     left: &mut Vec<String>,
     listener: &impl Listener,
 ) -> Result<Option<Verdict>> {
-    let (mut tried, mut refused, mut passed_over) = (0, Vec::new(), Vec::new());
-    for example in samples.examples_of(law) {
+    let (mut tried, mut passed_over) = (0, Vec::new());
+    for example in law.listed(samples.examples, samples.inputs.len()) {
         let inputs: Vec<&serde_json::Map<String, Json>> = example.iter().map(|at| &samples.inputs[*at]).collect();
         let subject = json!({
             "inputs": inputs,
@@ -220,8 +201,8 @@ async fn judge(
         match end["outcome"].as_str().unwrap_or_default() {
             "holds" => tried += 1,
             "needs" => return Ok(Some(Verdict::Needs { what: text("what") })),
-            "pass-over" => passed_over.push(text("what")),
-            "refused" => refused.push(text("error")),
+            "pass-over" => passed_over.push(PassedOver { refused: false, text: text("what") }),
+            "refused" => passed_over.push(PassedOver { refused: true, text: text("error") }),
             _ => {
                 let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
                 return Ok(Some(Verdict::Broken(Break {
@@ -234,11 +215,5 @@ async fn judge(
             }
         }
     }
-    let count = (refused.len() + passed_over.len()) as u64;
-    Ok(Some(match (passed_over.into_iter().next(), refused.into_iter().next()) {
-        _ if tried > 0 => Verdict::Holds { examples: tried },
-        (None, Some(error)) => Verdict::Refused { examples: count, error },
-        (Some(what), _) => Verdict::Untried { what, examples: count },
-        (None, None) => Verdict::Untried { what: "inputs to try".to_owned(), examples: 0 },
-    }))
+    Ok(Some(if tried > 0 { Verdict::Holds { examples: tried } } else { nothing_tried(passed_over) }))
 }

@@ -33,6 +33,7 @@ enum Request {
     Program { resources: BTreeMap<String, Map<String, Json>> },
     Begin { writer: usize },
     Run(LifeRun),
+    Forget { name: String },
 }
 
 impl PluginLife {
@@ -72,6 +73,7 @@ impl PluginLife {
                     Json::Null
                 }
                 Request::Run(run) => writers.run(run).await?,
+                Request::Forget { name } => writers.forget(&name).await?,
             })
         };
         let done = self.plugin.shared().on_runtime(work).await;

@@ -2,7 +2,6 @@
 //! the plugin's processes. Only a world is the host's.
 
 mod life;
-mod takeover;
 mod writers;
 
 pub use life::PluginLife;

@@ -7,11 +7,8 @@ use maloko_core::PropertyMap;
 use maloko_core::error::Result;
 use serde_json::{Value as Json, json};
 
-use super::takeover;
 use crate::fault_points::Crash;
-use crate::json::{Secrets, properties};
-use crate::lifecycle::{LifeOperation, LifeRun};
-use crate::plan::Entry;
+use crate::lifecycle::{LifeOrder, LifeRun};
 use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
 use crate::report::Report;
 use crate::run_request::{Fault, Injection, RunRequest, Verb};
@@ -82,10 +79,10 @@ impl Writers {
         let (kept, order) = (Arc::clone(&self.shared.kept), self.order());
         let program = Program { resources: vec![(name, inputs)], ..self.program.clone() };
         let report = deploy(&stack, &order, &program, &kept).await?;
-        let made = resources_of(&stack).await?.into_iter().next().filter(|_| report.outcome == "succeeded");
+        let made = stack.made().await?.into_iter().next().filter(|_| report.outcome == "succeeded");
         let order = RunRequest { verb: Verb::Destroy, ..order };
         deploy(&stack, &order, &program, &kept).await?;
-        Ok(made.map_or(Json::Null, |resource| json!({ "id": resource["id"], "outputs": resource["outputs"] })))
+        Ok(made.map_or(Json::Null, |(_, it)| json!({ "id": it["id"], "outputs": it["outputs"] })))
     }
 
     /// Does an operation, and says what it came to ([`crate::LifeRan`]).
@@ -94,22 +91,12 @@ impl Writers {
         let (stack, program) = (self.stack().await?, self.program.clone());
         let errors = kept.heard.errors();
         let mut order = RunRequest { faults: if run.loses { lost_answers() } else { Vec::new() }, ..self.order() };
-        (order.verb, order.preview, order.refresh) = match run.operation {
-            LifeOperation::Preview => (Verb::Up, true, false),
-            LifeOperation::RefreshedPreview => (Verb::Up, true, true),
-            LifeOperation::Up => (Verb::Up, false, false),
-            LifeOperation::RefreshedUp => (Verb::Up, false, true),
-            LifeOperation::Refresh => (Verb::Refresh, false, false),
-            LifeOperation::Destroy => (Verb::Destroy, false, false),
-            LifeOperation::Import => (Verb::Import, false, false),
-        };
-        let crashes = run.crash.is_some();
-        order.crash = run.crash.map(|it| Crash { point: 0, label: Some(it.label), kind: it.kind });
+        let LifeOrder { verb, preview, refresh, crash, imports } = run.order;
+        (order.verb, order.preview, order.refresh, order.imports) = (verb, preview, refresh, imports);
+        let crashes = crash.is_some();
+        order.crash = crash.map(|it| Crash { point: 0, label: Some(it.label), kind: it.kind });
         let tried = run.meanwhile.map(|other| self.meanwhile(&kept, other, &stack));
-        let report = match run.takes {
-            None => deploy(&stack, &order, &program, &kept).await,
-            Some(taken) => takeover::run(&stack, order, &program, &kept, &taken).await,
-        };
+        let report = deploy(&stack, &order, &program, &kept).await;
         kept.before_writing(None);
         let report = match report {
             Ok(report) => Some(report),
@@ -118,11 +105,15 @@ impl Writers {
             Err(error) => return Err(error),
         };
         let tried = tried.and_then(|tried| tried.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let mut answer = report.map_or_else(|| json!({ "crashed": true }), |report| told(&report, &kept, errors));
-        answer["resources"] = json!(resources_of(&stack).await?);
-        answer["unresolved"] = json!(stack.resources().await?["unresolvedCreates"].as_array().map_or(0, Vec::len));
+        let mut answer = stack.life_outcome(report.as_deref()).await?;
+        answer["error"] = json!(report.and_then(|report| error_of(&report, &kept, errors)));
         answer["meanwhile"] = tried.map_or(Json::Null, |error| json!({ "error": error }));
         Ok(answer)
+    }
+
+    /// Has the state forget a resource; what an import of its object is told.
+    pub(super) async fn forget(&mut self, name: &str) -> Result<Json> {
+        Ok(json!(self.stack().await?.forget(name).await?))
     }
 
     /// Has somebody else try an `up` when the first call that changes something is to be made.
@@ -168,41 +159,10 @@ fn lost_answers() -> Vec<Fault> {
     (0..).zip(WRITING).map(fault).collect()
 }
 
-fn told(report: &Report, kept: &KeptPlugin, errors: usize) -> Json {
-    let error = (report.outcome != "succeeded").then(|| {
+/// Why an operation failed: what the plugin said, or else the engine.
+fn error_of(report: &Report, kept: &KeptPlugin, errors: usize) -> Option<String> {
+    (report.outcome != "succeeded").then(|| {
         let told = kept.heard.error_after(errors).or_else(|| report.error.clone());
         told.unwrap_or_else(|| format!("the operation {}", report.outcome))
-    });
-    let has_failures = |result: &Json| result["failures"].as_array().is_some_and(|failures| !failures.is_empty());
-    let refused =
-        report.calls.iter().any(|call| call.method == "check" && call.result.as_ref().is_some_and(has_failures));
-    let is_ours = |entry: &&Entry| entry.custom && !entry.kind.starts_with("pulumi:");
-    let entries = report.plan.iter().filter(is_ours).filter(|entry| !matches!(entry.action, "same" | "read"));
-    let plan = entries.map(|entry| {
-        let changes: BTreeMap<_, _> = entry.changes.iter().collect();
-        let changes: Vec<Json> =
-            changes.into_iter().map(|(path, it)| json!({ "path": path, "old": it.old, "new": it.new })).collect();
-        json!({ "name": entry.name, "action": entry.action, "changes": changes })
-    });
-    json!({
-        "error": error,
-        "refused": refused,
-        "crashed": report.struck.is_some(),
-        "lost": report.calls.iter().any(|call| call.faulted),
-        "points": report.points.iter().map(|point| &point.label).collect::<Vec<_>>(),
-        "plan": plan.collect::<Vec<_>>(),
     })
-}
-
-/// The resources in the state, as [`crate::LifeResource`] has them.
-async fn resources_of(stack: &TestStack) -> Result<Vec<Json>> {
-    let snapshot = stack.snapshot().await?;
-    let resources =
-        snapshot.resources.iter().filter(|resource| resource.custom && resource.urn.provider_package().is_none());
-    Ok(resources
-        .map(|resource| {
-            let outputs = properties(&resource.outputs_or_empty(), Secrets::Open);
-            json!({ "name": resource.urn.name(), "id": resource.id, "outputs": outputs, "waiting": resource.delete })
-        })
-        .collect())
 }

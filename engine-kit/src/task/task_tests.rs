@@ -1,9 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a test says so when it fails")]
 
-use std::collections::BTreeMap;
-
 use futures::executor::block_on;
-use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::{StackTask, TaskEnd, TaskRequest};
@@ -19,52 +16,13 @@ fn urn(name: &str) -> String {
 
 fn entry(name: &str, action: &'static str, changes: &[(&str, Value)]) -> Entry {
     let change = |new: &Value| Change { kind: "add", old: None, new: Some(new.clone()) };
-    let changes: IndexMap<String, Change> =
-        changes.iter().map(|(path, new)| ((*path).to_owned(), change(new))).collect();
-    Entry {
-        key: name.to_owned(),
-        name: name.to_owned(),
-        kind: KIND.to_owned(),
-        urn: urn(name),
-        parent: None,
-        action,
-        ops: Vec::new(),
-        changes,
-        replaces: Vec::new(),
-        unknown: Vec::new(),
-        secret: Vec::new(),
-        delete_before_replace: false,
-        id: String::new(),
-        old_id: String::new(),
-        inputs: Value::Null,
-        failed: false,
-        open: false,
-        custom: true,
-    }
+    let changes = changes.iter().map(|(path, new)| ((*path).to_owned(), change(new))).collect();
+    Entry { changes, ..Entry::for_tests(&urn(name), action) }
 }
 
 /// An operation whose plan this is.
 fn report(plan: Vec<Entry>) -> Report {
-    Report {
-        outcome: "succeeded",
-        error: None,
-        source: None,
-        preview: true,
-        plan,
-        changes: BTreeMap::new(),
-        steps: Vec::new(),
-        violations: Vec::new(),
-        remediations: Vec::new(),
-        refusal: None,
-        diagnostics: Vec::new(),
-        calls: Vec::new(),
-        outputs: json!({}),
-        secret_outputs: Vec::new(),
-        points: Vec::new(),
-        struck: None,
-        page: None,
-        seconds: 0.0,
-    }
+    Report::for_tests(plan)
 }
 
 /// A state with one resource, whose key is secret.

@@ -22,7 +22,7 @@ import { refuseExits } from "../process/exits";
 import { OWN_DIRECTORY } from "../process/own-files";
 import { listen } from "../process/own-listeners";
 import { ProviderRegistry } from "../providers/registry";
-import { Bridge, type Front, ProgramFailed } from "../run/bridge";
+import { Bridge, type LanguageHost, ProgramFailed } from "../run/bridge";
 import { processIdle, releaseProviderHandles } from "../run/idle";
 import { attributeOutput, showBegun } from "../run/printed-output";
 import type { ResourceClass } from "../run/resource-classes";
@@ -125,7 +125,7 @@ function leaveSignalsToEngine(bridge: Bridge): void {
 }
 
 /** Runs programs by their paths, in a process that is theirs. */
-export class Command implements Front {
+export class Command implements LanguageHost {
     readonly run: Run;
     // Node's own, for the end of the command.
     #exit = process.exit;

@@ -69,8 +69,8 @@ export class ProgramFailed extends Error {
     }
 }
 
-/** What a command line asks of its front. */
-export interface Front {
+/** What a command line asks of the language that it runs in. */
+export interface LanguageHost {
     runPass(args: string[]): Promise<number>;
     reExecute(request: { runtimeOptions: unknown; arguments: string[] }): Promise<number | undefined>;
     /** Does what a command of `fleet` asks for (JSON), and gives its exit code. */
@@ -116,7 +116,7 @@ export class Bridge {
     #lastError = 0;
     // 0 is the command line's.
     #lastOperation = 0;
-    #front: Front | undefined;
+    #languageHost: LanguageHost | undefined;
 
     /** Has the engine begun to ask for things? From then on it is the one who deals with signals. */
     engaged = false;
@@ -206,9 +206,9 @@ export class Bridge {
         }
     }
 
-    /** Runs the command line; `front.exit` is called with the exit code. */
-    runCli(args: string[], about: About, front: Front): void {
-        this.#front = front;
+    /** Runs the command line; `languageHost.exit` is called with the exit code. */
+    runCli(args: string[], about: About, languageHost: LanguageHost): void {
+        this.#languageHost = languageHost;
         this.hold();
         this.native.cliMain(args, about.version, about.sdk, about.from, about.command);
     }
@@ -311,18 +311,28 @@ export class Bridge {
                 this.#runProgram(message);
                 break;
             case "runPass":
-                this.#answerJson(message.call, 0, async () => (await this.#front?.runPass(message.arguments)) ?? 255);
+                this.#answerJson(
+                    message.call,
+                    0,
+                    async () => (await this.#languageHost?.runPass(message.arguments)) ?? 255,
+                );
                 break;
             case "reExecute":
-                this.#answerJson(message.call, 0, async () => this.#front?.reExecute(parseJson(message.request)));
+                this.#answerJson(message.call, 0, async () =>
+                    this.#languageHost?.reExecute(parseJson(message.request)),
+                );
                 break;
             case "fleet":
                 // Signals are the command's own.
                 this.engaged = true;
-                this.#answerJson(message.call, 0, async () => (await this.#front?.fleet(message.request)) ?? 255);
+                this.#answerJson(
+                    message.call,
+                    0,
+                    async () => (await this.#languageHost?.fleet(message.request)) ?? 255,
+                );
                 break;
             case "resourceClasses":
-                this.#answerJson(message.call, 0, async () => (await this.#front?.resourceClasses()) ?? []);
+                this.#answerJson(message.call, 0, async () => (await this.#languageHost?.resourceClasses()) ?? []);
                 break;
             case "stopped":
                 this.#operations.forEach((operation) => {
@@ -334,7 +344,7 @@ export class Bridge {
                 break;
             case "exit":
                 this.release();
-                this.#front?.exit(message.code);
+                this.#languageHost?.exit(message.code);
                 break;
             case "finished":
                 this.release();

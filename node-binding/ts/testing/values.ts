@@ -129,11 +129,6 @@ export function plainJson(value: unknown): unknown {
     return isOdd ? String(value) : value;
 }
 
-/** Is a property's path one of those, or below one of them? */
-export function isListed(path: string, listed: readonly string[]): boolean {
-    return listed.some((it) => path === it || path.startsWith(`${it}.`) || path.startsWith(`${it}[`));
-}
-
 /** Does a name fit a pattern in which `*` stands for anything? */
 export function fits(pattern: string, name: string): boolean {
     if (!pattern.includes("*")) {

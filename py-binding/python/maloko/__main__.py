@@ -18,7 +18,7 @@ _exit = os._exit
 def run(arguments: list[str], *, helper: bool = True) -> int:
     """Runs the command line with these arguments and returns its exit code."""
     from maloko._command_line.first_pass import fork_helper
-    from maloko._command_line.language_host import Front
+    from maloko._command_line.language_host import LanguageHost
     from maloko._command_line.late_host import LateHost
     from maloko._maloko import cli_main
     from maloko._process.signals import leave_to_engine
@@ -29,11 +29,11 @@ def run(arguments: list[str], *, helper: bool = True) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         leave_to_engine()
     child = fork_helper(arguments, lambda more: run(more, helper=False)) if helper else None
-    front = Front(child)
+    language_host = LanguageHost(child)
     try:
-        return cli_main(arguments, front, LateHost())
+        return cli_main(arguments, language_host, LateHost())
     finally:
-        front.ends.over()
+        language_host.ends.over()
 
 
 def leave(code: int) -> NoReturn:

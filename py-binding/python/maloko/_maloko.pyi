@@ -303,7 +303,7 @@ class LibraryRun:
     def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, tuple[list[str], list[str], str | None]] | None, str | None]":
         """
         Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
-        and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.Front` or its like, `host` a
+        and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.LanguageHost` or its like, `host` a
         `maloko._run.host.Host`. A signal that Python's handlers turn into an exception cancels the run, which is awaited all
         the same; then the exception is raised.
         """
@@ -524,6 +524,11 @@ class TestStack:
     def advance(self, /, seconds: SupportsFloat | SupportsIndex) -> None:
         """
         Lets the stack's clock go on by so many seconds.
+        """
+    def answer(self, /, request: str) -> str:
+        """
+        Answers what a law or a lifecycle asks of the stack (JSON, `engine-kit/src/stack/requests.rs`) with JSON. Raises
+        `RuntimeError` for what cannot be read, and for a state that cannot be read or written.
         """
     def begin(self, /, host: Any, order: str) -> TestRun:
         """

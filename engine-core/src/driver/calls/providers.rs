@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use atomic_refcell::{AtomicRefCell, AtomicRefMut};
 use futures::future::{Either, select};
 
-use crate::assets;
 use crate::operation::Operation;
 use crate::plugin::{PluginAnswer, PluginQuestion};
 use crate::provider::{
@@ -22,6 +21,7 @@ use crate::state::{Crypter, Snapshot, unseal};
 use crate::urn::{Urn, UrnMap};
 use crate::value::PropertyMap;
 
+use crate::driver::calls::answer_validation::{complete_assets, fit_to_keep};
 use crate::driver::calls::class_permits::PermitsByClass;
 use crate::driver::calls::component_code::{ComponentCode, take_out};
 use crate::driver::calls::configurations::{Configurations, ObjectConfiguration};
@@ -30,7 +30,7 @@ use crate::driver::calls::plugins::{PluginProviders, unconfigured_answer};
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider, class_of};
 use crate::driver::calls::shown_assets::shown_assets;
 use crate::driver::exchange::Exchange;
-use crate::driver::outside_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, ReadAssets, Rebuild};
+use crate::driver::outside_calls::{AskPlugin, BuiltIn, Call, Closable, Describe, Find, IsByHand, Rebuild};
 
 mod for_imports;
 
@@ -383,7 +383,7 @@ impl Providers {
         let shown = shown_assets(&method);
         let call = ProviderCall { configuration: configuration.number, ..ProviderCall::new(number, urn, method) };
         let answer = self.ask_host(object, call).await;
-        self.fit_to_keep(name, &shown, answer).await
+        fit_to_keep(&self.exchange, name, &shown, answer).await
     }
 
     /// Asks the plugin that serves a resource something that is not about the resource; `None` where its configuration is
@@ -421,11 +421,7 @@ impl Providers {
 
     /// Puts hashes into the assets of the properties.
     pub(crate) async fn complete_assets(&self, properties: &mut PropertyMap) -> Result<(), String> {
-        if !assets::any_in(properties) {
-            return Ok(());
-        }
-        *properties = self.exchange.ask(ReadAssets(std::mem::take(properties))).await?;
-        Ok(())
+        complete_assets(&self.exchange, properties).await
     }
 
     async fn ask_host(&self, object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {

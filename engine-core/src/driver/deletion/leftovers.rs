@@ -15,6 +15,7 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use crate::driver::deletion::Deletion;
+use crate::driver::deletion::needs::keep_what_it_needs;
 use crate::driver::exchange::WatchedWait;
 use crate::driver::steps::delete::deletion_op;
 
@@ -260,19 +261,4 @@ impl DepartingResources {
 fn deletion_step(number: ResourceNumber, resource: Arc<ResourceState>, implied: bool) -> Step {
     let (op, urn) = (deletion_op(&resource), resource.urn.clone());
     Step { note: if implied { IMPLIED } else { "" }, ..Step::new(op, &urn, Some((number, resource)), None) }
-}
-
-/// Marks the condemned resources that a resource which was not deleted depends on.
-pub(super) fn keep_what_it_needs(number: ResourceNumber, condemned: &Leftovers, kept: &mut FixedSet<ResourceNumber>) {
-    let mut open = vec![number];
-    while let Some(number) = open.pop() {
-        let Some(resource) = condemned.get(&number) else { continue };
-        let needed: UrnSet = resource.references().collect();
-        for (other, candidate) in condemned {
-            let is_needed = needed.contains(&candidate.urn) || candidate.lends_environment_to(resource);
-            if is_needed && kept.insert(*other) {
-                open.push(*other);
-            }
-        }
-    }
 }

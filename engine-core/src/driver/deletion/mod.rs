@@ -2,6 +2,7 @@
 
 pub(super) mod deletions_first;
 pub(super) mod leftovers;
+mod needs;
 pub(super) mod protected;
 pub(super) mod waiting;
 

@@ -7,7 +7,7 @@ use crate::state::ResourceNumber;
 
 use crate::driver::answers::Spared;
 use crate::driver::deletion::Deletion;
-use crate::driver::deletion::leftovers::keep_what_it_needs;
+use crate::driver::deletion::needs::keep_what_it_needs;
 
 impl Deletion {
     /// What stayed because it is protected, where the operation leaves that out.

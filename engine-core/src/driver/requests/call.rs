@@ -43,11 +43,7 @@ impl FunctionCalls {
             let reason = message![format!("call to function '{token}' failed: "), &error.message];
             self.reports.refuse(&RegistrationError::of_run(reason))
         };
-        let provider = match (of_provider, receiver(&plain)) {
-            (Some(_), Some(receiver)) => format!("{}::{}", receiver.urn, receiver.id.as_deref().unwrap_or_default()),
-            _ if !request.provider.is_empty() => request.provider.clone(),
-            (_, receiver) => receiver.and_then(|receiver| self.provider_that_serves(&receiver.urn)).unwrap_or_default(),
-        };
+        let provider = self.provider_asked(of_provider.is_some(), receiver(&plain), &request.provider);
         let package = self.provider_plugins.package_asked_for(
             &request.package_ref,
             of_provider.map_or_else(|| package_of(&token), |rest| rest.split('/').next().unwrap_or_default()),
@@ -83,6 +79,18 @@ impl FunctionCalls {
             encode_properties(&result, Accepts { secrets: true, resources: true })
         };
         Ok(ResourceCallResponse { r#return: Some(returned), return_dependencies, failures: failures.collect() })
+    }
+
+    /// The reference of the provider resource whose plugin has the method: the receiver itself where the method is one of providers,
+    /// else the one that the program names, else the one that made the receiver.
+    fn provider_asked(&self, of_provider: bool, receiver: Option<&ResourceReference>, named: &str) -> String {
+        match receiver {
+            Some(receiver) if of_provider => {
+                format!("{}::{}", receiver.urn, receiver.id.as_deref().unwrap_or_default())
+            }
+            _ if !named.is_empty() => named.to_owned(),
+            receiver => receiver.and_then(|receiver| self.provider_that_serves(&receiver.urn)).unwrap_or_default(),
+        }
     }
 
     /// The provider resource that made a resource or a component of this run, by its reference.

@@ -64,13 +64,7 @@ impl Steps {
                 }
                 Ok(true)
             }
-            Err(error) if error.kind == ProviderErrorKind::NoProvider => {
-                // Nothing was attempted: the resource stays, and all else goes on.
-                self.selection.fail(step.urn.clone());
-                self.reports.report_failure(&step.urn, &error, false);
-                self.reports.tell(Event::StepFailed(step.metadata(None)));
-                Ok(false)
-            }
+            Err(error) if error.kind == ProviderErrorKind::NoProvider => Ok(self.stays_without_provider(&step, &error)),
             Err(error) => {
                 self.views
                     .settle_alone(&step.urn, if resource.delete { CalledFor::OldObject } else { CalledFor::Step });
@@ -141,6 +135,14 @@ impl Steps {
     /// A protected resource stays, and the run goes on with what it does not need.
     fn refuse_protected(&self, step: &Step, resource: &ResourceState) -> bool {
         self.reports.complain(&RegistrationError::protected_deletion(&resource.urn));
+        self.reports.tell(Event::StepFailed(step.metadata(None)));
+        false
+    }
+
+    /// Nothing was attempted: the resource stays, and all else goes on.
+    fn stays_without_provider(&self, step: &Step, error: &ProviderError) -> bool {
+        self.selection.fail(step.urn.clone());
+        self.reports.report_failure(&step.urn, error, false);
         self.reports.tell(Event::StepFailed(step.metadata(None)));
         false
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::event::Severity;
 use crate::provider::{Answer, ProviderError};
 
+use crate::driver::calls::answer_validation::fit_to_keep;
 use crate::driver::steps::JournalledCalls;
 use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
 use crate::driver::steps::outcomes::CallOutcome;
@@ -39,7 +40,7 @@ impl JournalledCalls {
         // The end of the run waits for it: what it says would be lost otherwise.
         let _flight = self.stop.enter();
         let LateAnswer { method, shown, outcome } = late;
-        let answer = self.providers.fit_to_keep(method, &shown, answer).await;
+        let answer = fit_to_keep(&self.exchange, method, &shown, answer).await;
         match outcome {
             LateOutcome::Change { step, resource, operation } => {
                 let settled = match self.outcomes.settle(&step, Arc::unwrap_or_clone(resource), answer, operation).await

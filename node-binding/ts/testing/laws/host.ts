@@ -7,7 +7,6 @@ import { endsWithin } from "../../process/waiting";
 import { Sdk } from "../../sdk";
 import { direct } from "../direct";
 import { Kit } from "../kit";
-import type { Plan } from "../stack/plan";
 import { OperationFailed } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
@@ -25,11 +24,12 @@ import {
 } from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
+import type { BaselineResource } from "./options";
 import { Plugin } from "./plugin";
 import { tryPlugin } from "./plugin-host";
 import { oddIn } from "./portable";
 import { type LawSubject, subjectOf } from "./subject";
-import { forgotten, type Laboratory, plain, Trial } from "./trial";
+import { askedOfStack, type Laboratory, plain, Trial } from "./trial";
 
 type Bag = Record<string, unknown>;
 type Which = "empty" | "inputs" | { returned: number };
@@ -43,13 +43,10 @@ type Request =
     | { do: "cancel"; operation: Operation; method: string }
     | { do: "put-former"; number: number }
     | { do: "returned-last"; method: string }
-    | { do: "renew" | "save" | "restore" | "reload" | "look" | "guard" | "touches" | "shown" }
+    | { do: "save" | "restore" | "reload" }
+    | { do: "renew" | "look" | "guard" | "touches" | "shown" }
     | WorldRequest
     | ({ do: "end" } & End);
-
-interface Deployment {
-    deployment: { resources: { urn: string; id?: string; inputs: Bag; outputs: Bag }[] };
-}
 
 const NAME = "it";
 const INFO = { title: "a law", file: "", replay: "" };
@@ -77,7 +74,6 @@ class Host {
     #now = 0;
     // How many resources are made at once; 0: one after the other.
     #together = 0;
-    #saved = "";
     #failure: { thrown: unknown } | undefined;
     #output: OutputWatch | undefined;
     // What is undone when people no longer look.
@@ -141,12 +137,9 @@ class Host {
             case "renew":
                 return this.#renew();
             case "save":
-                this.#saved = this.#stack.export();
-                return null;
             case "restore":
-                return this.#stack.restore(this.#saved);
             case "reload":
-                return this.#stack.restore(this.#stack.export());
+                return askedOfStack(this.#stack, request);
             case "put-former":
                 return this.#putFormer(request.number);
             case "look":
@@ -274,15 +267,16 @@ class Host {
             ? stack.stub("create", { throws: new Error("the connection was lost before the answer came"), after: true })
             : undefined;
         this.#listener.gather(this.#together);
-        let plan: Plan = {};
         try {
-            plan = await planOf(stack, operation, this.#together > 0 ? 16 : 1);
+            await operate(stack, operation, this.#together > 0 ? 16 : 1);
         } catch (thrown) {
             this.#failure = { thrown };
         }
         lost?.restore();
         this.#messages.push(...messagesOf(stack));
-        return { error: this.#error(), resources: resourcesOf(stack), ...this.#heardOf(stack), ...stepOf(plan) };
+        const read = this.#listener.last("read")?.result as { id?: string } | null | undefined;
+        const outcome = askedOfStack<object>(stack, { do: "law-outcome" });
+        return { ...outcome, error: this.#error(), readNothing: read !== undefined && !read?.id };
     }
 
     #error(): string | null {
@@ -291,13 +285,6 @@ class Host {
         }
         const { thrown } = this.#failure;
         return thrown instanceof OperationFailed ? thrown.message : errorText(thrown);
-    }
-
-    #heardOf(stack: TestStack): object {
-        const bad = stack.calls.all().find((it) => ["bad-return", "unusable-outputs"].includes(it.errorKind ?? ""));
-        const unkept = bad && { method: bad.method, error: bad.error ?? "" };
-        const read = this.#listener.last("read")?.result as { id?: string } | null | undefined;
-        return { unkept: unkept ?? null, readNothing: read !== undefined && !read?.id };
     }
 
     // The call itself is to end: the run waits for it.
@@ -314,7 +301,7 @@ class Host {
                 }
             };
         });
-        const running = planOf(stack, operation, 1).catch(() => undefined);
+        const running = operate(stack, operation, 1).catch(() => undefined);
         await Promise.race([began, running]);
         if (call !== undefined && !(await endsWithin(this.subject.grace, call))) {
             return { ended: false };
@@ -324,20 +311,12 @@ class Host {
     }
 
     #putFormer(number: number): void {
-        const stack = this.#stack;
-        this.#saved = this.#saved || stack.export();
         const former = this.subject.baseline?.[number];
-        const exported = parseJson(this.#saved) as Deployment;
-        const resource = exported.deployment.resources.find(({ urn }) => urn.endsWith(`::${NAME}`));
-        if (former === undefined || resource === undefined) {
+        if (former === undefined) {
             throw new Error("there is no such resource of the former release");
         }
-        const hidden = Object.fromEntries(Object.entries(resource.inputs).filter(([key]) => key === "__provider"));
-        const inputs = plain(former.inputs) as Bag;
-        resource.id = former.id === undefined || former.id === "" ? (resource.id ?? "") : former.id;
-        resource.inputs = { ...hidden, ...inputs };
-        resource.outputs = { ...hidden, ...(plain(former.outputs) as Bag) };
-        stack.restore(toJsonText(exported));
+        const { id = "", inputs, outputs } = plain(former) as BaselineResource;
+        askedOfStack(this.#stack, { do: "put-former", former: { id, inputs, outputs } });
         this.#stacks.get(this.#now)?.wanted.set(NAME, inputs);
     }
 
@@ -351,7 +330,7 @@ class Host {
         const { outs, props } = (heard.result ?? {}) as { outs?: Bag; props?: Bag };
         const outputs = outs ?? props ?? {};
         const odd = oddIn(outputs);
-        return { outputs: odd.length > 0 ? {} : plainJson(plain(outputs)), odd, noted: notesIn(this.#stack) };
+        return { outputs: odd.length > 0 ? {} : plainJson(plain(outputs)), odd };
     }
 
     #touches(): unknown[] {
@@ -377,42 +356,25 @@ class Host {
     }
 }
 
-async function planOf(stack: TestStack, operation: Operation, parallel: number): Promise<Plan> {
+async function operate(stack: TestStack, operation: Operation, parallel: number): Promise<void> {
     switch (operation) {
         case "preview":
-            return stack.preview({ parallel });
+            await stack.preview({ parallel });
+            break;
         case "refreshed-preview":
-            return stack.preview({ parallel, refresh: true });
+            await stack.preview({ parallel, refresh: true });
+            break;
         case "import":
-            return (await stack.import(NAME, forgotten(stack, NAME).id)).plan;
+            await stack.import(NAME, askedOfStack<{ id: string }>(stack, { do: "forget", name: NAME }).id);
+            break;
         default:
-            return (await stack[operation]({ parallel })).plan;
+            await stack[operation]({ parallel });
     }
-}
-
-function resourcesOf(stack: TestStack): object {
-    const states = Object.values(stack.resources()).filter(({ custom }) => custom);
-    return Object.fromEntries(
-        states.map(({ name, id, outputs, secret }) => [name, { id, outputs: plainJson(outputs), secret }]),
-    );
-}
-
-function stepOf(plan: Plan): object {
-    const { action = "same", changes = {}, replaces = [], deleteBeforeReplace = false } = plan[NAME] ?? {};
-    const told = Object.entries(changes)
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([path, change]) => ({ path, old: change.old, new: change.new }));
-    return { step: { action, changes: plainJson(told), replaces, deleteBeforeReplace } };
 }
 
 // What the engine and the program said in the last operation.
 function messagesOf(stack: TestStack): string[] {
     return (stack.runs.at(-1)?.diagnostics ?? []).map(({ message }) => message);
-}
-
-// What the engine says of values that it keeps in another form.
-function notesIn(stack: TestStack): string[] {
-    return messagesOf(stack).filter((it) => it.includes("returned a value to look at"));
 }
 
 // A value with another one at a path; as it is where there is none.

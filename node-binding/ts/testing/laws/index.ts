@@ -16,7 +16,7 @@ import {
     titleOf,
 } from "./options";
 import { Plugin } from "./plugin";
-import { forAll, replayLine } from "./samples";
+import { type Examples, forAll, replayLine } from "./samples";
 import { type LawSubject, subjectOf } from "./subject";
 
 export { LawBroken } from "./broken";
@@ -120,8 +120,14 @@ export class LawSuite {
                 await this.provider.started(this.options.config, await place.renew());
             }
             const subject = this.#subject(name, place);
-            const sampling = { samples, seed, runs: Math.max(1, Math.round(examples * law.share)) };
-            const found = await forAll({ ...sampling, whole: !law.shrinks }, law.inputs, (...inputs) =>
+            const count = isArbitrary(samples) ? 0 : samples.length;
+            const tried = ask<Examples>({
+                ask: "law_examples",
+                law: name,
+                usual: Math.max(1, Math.round(examples)),
+                count,
+            });
+            const found = await forAll({ samples, seed, ...tried, whole: !law.shrinks }, law.inputs, (...inputs) =>
                 tryLaw(name, subject, inputs),
             );
             if ("tried" in found) {
@@ -145,15 +151,14 @@ export class LawSuite {
 
     // None of the examples said anything.
     #untried(law: Law, reasons: readonly Error[]): Omit<LawVerdict, "law" | "title"> {
-        const examples = reasons.length;
-        const [first] = reasons;
-        if (first !== undefined && reasons.every((it) => it instanceof Refused)) {
-            const outcome = { outcome: "refused", examples, error: first.message };
-            const error = LawBroken.untried(law.name, this.#text(law, outcome), first);
-            return { status: "broken", text: error.message, error };
+        const examples = reasons.map((it) => ({ refused: it instanceof Refused, text: it.message }));
+        const verdict = ask<Outcome & { what?: string }>({ ask: "nothing_tried", examples });
+        const text = this.#text(law, verdict);
+        if (verdict.what !== undefined) {
+            return { status: "needs", reason: verdict.what, text };
         }
-        const what = reasons.find((it) => !(it instanceof Refused))?.message ?? "inputs to try";
-        return { status: "needs", reason: what, text: this.#text(law, { outcome: "untried", what, examples }) };
+        const error = LawBroken.untried(law.name, text, reasons[0] ?? new Refused());
+        return { status: "broken", text: error.message, error };
     }
 
     #subject(name: LawName, place: Place): LawSubject {

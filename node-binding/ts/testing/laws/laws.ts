@@ -31,8 +31,6 @@ export interface Law {
     title: string;
     /** How many inputs an example of it has. */
     inputs: number;
-    /** Multiplies the usual number of examples. */
-    share: number;
     /** Are smaller inputs looked for that break it, too? */
     shrinks: boolean;
 }

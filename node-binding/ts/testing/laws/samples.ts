@@ -10,10 +10,17 @@ import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 export type FastCheck = typeof import("fast-check", { with: { "resolution-mode": "import" }});
 type Arbitrary<T> = import("fast-check", { with: { "resolution-mode": "import" }}).Arbitrary<T>;
 
-/** Where fast-check is to begin, and how far it is to go. */
-export interface Sampling {
+/** Which examples are tried. */
+export interface Examples {
+    /** How many are drawn. */
+    drawn: number;
+    /** Those of an author's list, each as the numbers of its inputs. */
+    listed: readonly number[][];
+}
+
+/** What examples are made of, where fast-check is to begin, and how far it is to go. */
+export interface Sampling extends Examples {
     samples: Samples;
-    runs: number;
     seed?: number | undefined;
     /** Is the first example that shows something to be told as it is? */
     whole?: boolean | undefined;
@@ -91,7 +98,7 @@ export interface Counterexample {
  * Calls `property` with `count` inputs at a time. Gives the first that show something wrong.
  */
 export async function forAll(
-    { samples, runs, seed, whole }: Sampling,
+    { samples, drawn, listed, seed, whole }: Sampling,
     count: number,
     property: (...inputs: Inputs[]) => Promise<void>,
 ): Promise<Counterexample | Tried> {
@@ -113,29 +120,21 @@ export async function forAll(
         }
     };
     const found = isArbitrary(samples)
-        ? await generated(samples, { runs, seed, whole }, count, attempt)
-        : await listed(samples, runs, count, attempt);
+        ? await generated(samples, { drawn, seed, whole }, count, attempt)
+        : await each(samples, listed, attempt);
     if (tried === 0 && found === undefined) {
         return { untried: passedOver };
     }
     return found ?? { tried };
 }
 
-async function listed(
-    examples: readonly Inputs[],
-    runs: number,
-    count: number,
+async function each(
+    samples: readonly Inputs[],
+    listed: Examples["listed"],
     attempt: (inputs: Inputs[]) => Promise<boolean>,
 ): Promise<Counterexample | undefined> {
-    let all: Inputs[][] = examples.map((it) => [it]);
-    if (count === 2) {
-        // L12 without secrets is satisfied with one example.
-        const pairs = examples.flatMap((a) => examples.filter((b) => b !== a).map((b) => [a, b]));
-        all = pairs.length > 0 ? pairs : examples.slice(0, 1).map((it) => [it, it]);
-    } else if (count > 2) {
-        all = [examples.slice(0, count)];
-    }
-    for (const inputs of all.slice(0, Math.max(runs, examples.length))) {
+    for (const numbers of listed) {
+        const inputs = numbers.map((number) => samples[number] as Inputs);
         try {
             await attempt(inputs);
         } catch (thrown) {
@@ -147,19 +146,19 @@ async function listed(
 
 async function generated(
     arbitrary: ArbitraryLike,
-    { runs, seed, whole }: Omit<Sampling, "samples">,
+    { drawn, seed, whole }: Pick<Sampling, "drawn" | "seed" | "whole">,
     count: number,
     attempt: (inputs: Inputs[]) => Promise<boolean>,
 ): Promise<Counterexample | undefined> {
     const fc: FastCheck = await fastCheck("an arbitrary as `inputs`");
-    const each = arbitrary as unknown as Arbitrary<Inputs>;
-    const many = fc.tuple(...Array.from({ length: count }, () => each));
+    const one = arbitrary as unknown as Arbitrary<Inputs>;
+    const many = fc.tuple(...Array.from({ length: count }, () => one));
     const details = await fc.check(
         fc.asyncProperty(many, async (inputs) => {
             fc.pre(await attempt(inputs));
         }),
         {
-            numRuns: runs,
+            numRuns: drawn,
             ...beginning(seed),
             endOnFailure: whole === true || (replayWanted()?.path.includes(":") ?? false),
             maxSkipsPerRun: 20,

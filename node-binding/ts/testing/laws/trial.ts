@@ -4,7 +4,6 @@ import { parseJson, toJsonText } from "../../originals";
 import { mapMembers } from "../../process/members";
 import { isSecret } from "../../sdk/signatures";
 import { type Direct, direct } from "../direct";
-import type { ResourceState } from "../stack/settings";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { type ConfigSource, configOf, objectsOf, removerOf, type World } from "../worlds";
@@ -36,19 +35,15 @@ export function plain(value: unknown): unknown {
     return plain(typeof text === "string" ? parseJson(text) : secret);
 }
 
-/** Has the state forget a resource, whose object stays; gives what it was. */
-export function forgotten(stack: TestStack, name: string): ResourceState {
-    const resource = stack.resource(name);
-    const exported = parseJson(stack.export()) as { deployment: { resources: { urn: string }[] } };
-    const { deployment } = exported;
-    deployment.resources = deployment.resources.filter(({ urn }) => urn !== resource.urn);
-    stack.restore(toJsonText(exported));
-    return resource;
-}
+/** What a procedure asks of a stack beside operations. */
+export type StackRequest =
+    | { do: "save" | "restore" | "reload" | "law-outcome" | "life-outcome" }
+    | { do: "put-former"; former: object }
+    | { do: "forget"; name: string };
 
-/** What the engine is told to take over. */
-export function importOf({ urn, type, parent }: { urn: string; type: string; parent?: string | null }, id: string) {
-    return { urn, type, id, ...(parent === undefined || parent === null ? {} : { parent }) };
+/** Has the engine's side answer it (`engine-kit/src/stack/requests.rs`). */
+export function askedOfStack<Answer = null>(stack: TestStack, request: StackRequest): Answer {
+    return parseJson(stack.native.answer(toJsonText(request))) as Answer;
 }
 
 /** A provider in a world. */

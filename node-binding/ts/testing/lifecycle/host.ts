@@ -6,10 +6,8 @@ import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
 import { errorText, Refused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
-import { forgotten, importOf, type Laboratory, plain, Trial } from "../laws/trial";
-import type { Report } from "../stack/operate";
-import { outcomeOf } from "../stack/outcome";
-import type { CrashKind } from "../stack/points";
+import { askedOfStack, type Laboratory, Trial } from "../laws/trial";
+import type { Order, Report } from "../stack/operate";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { plainJson } from "../values";
@@ -21,12 +19,10 @@ export type LifeSource = Omit<Laboratory, "secret">;
 export type End = { outcome: "holds" } | { outcome: "broken"; words: Words; caused: boolean };
 
 interface Run {
-    operation: "preview" | "refreshed-preview" | "up" | "refreshed-up" | "refresh" | "destroy" | "import";
+    order: Pick<Order, "verb"> & Partial<Order>;
     writer: number;
-    crash: { label: string; kind: CrashKind } | null;
     loses: boolean;
     meanwhile: number | null;
-    takes: { name: string; id: string | null } | null;
 }
 
 export type Request =
@@ -34,6 +30,7 @@ export type Request =
     | { do: "program"; resources: Record<string, number> }
     | { do: "begin"; writer: number }
     | ({ do: "run" } & Run)
+    | { do: "forget"; name: string }
     | { do: "look" }
     | WorldRequest;
 
@@ -124,6 +121,8 @@ export class Host implements LifeHost {
                 return null;
             case "run":
                 return this.#run(request);
+            case "forget":
+                return askedOfStack(this.#writerOf(0).stack, request);
             case "look":
                 return this.world === undefined ? null : objectsOf(this.world);
             case "picture":
@@ -181,7 +180,7 @@ export class Host implements LifeHost {
 
     // Stacks.
 
-    async #run({ operation, writer, crash, loses, meanwhile, takes }: Run): Promise<object> {
+    async #run({ order, writer, loses, meanwhile }: Run): Promise<object> {
         const { provider, stack } = this.#writerOf(writer);
         let tried: { error: string | null } | undefined;
         const other = meanwhile === null ? undefined : this.#writerOf(meanwhile).stack;
@@ -204,7 +203,12 @@ export class Host implements LifeHost {
         );
         let report: Report | undefined;
         try {
-            report = await this.#report(stack, operation, crash, takes);
+            report = await stack.attempt(order);
+        } catch (thrown) {
+            // So early that the state could not even be opened.
+            if (order.crash === undefined) {
+                throw thrown;
+            }
         } finally {
             for (const stub of stubs) {
                 stub.restore();
@@ -213,70 +217,15 @@ export class Host implements LifeHost {
         return { ...this.#answerOf(stack, report), meanwhile: tried ?? null };
     }
 
-    async #report(
-        stack: TestStack,
-        operation: Run["operation"],
-        crash: Run["crash"],
-        takes: Run["takes"],
-    ): Promise<Report | undefined> {
-        const refresh = operation.startsWith("refreshed-");
-        const preview = operation.endsWith("preview");
-        const verb = preview ? "up" : (operation.replace("refreshed-", "") as "up" | "refresh" | "destroy" | "import");
-        if (takes === null) {
-            const more = crash === null ? {} : { crash };
-            return stack.attempt({ verb, preview, refresh, ...more }).catch((thrown: unknown) => {
-                // So early that the state could not even be opened.
-                if (crash === null) {
-                    throw thrown;
-                }
-                return undefined;
-            });
-        }
-        const { name, id } = takes;
-        if (id === null) {
-            const resource = forgotten(stack, name);
-            return stack.attempt({ verb, imports: [importOf(resource, resource.id)] });
-        }
-        const planned = await stack.attempt({ verb: "up", preview: true });
-        const step = planned.plan.find((it) => it.name === name);
-        return step === undefined || planned.outcome !== "succeeded"
-            ? planned
-            : stack.attempt({ verb, imports: [importOf(step, id)] });
-    }
-
     #answerOf(stack: TestStack, report: Report | undefined): object {
-        const resources = stack
-            .allResources()
-            .filter(({ custom }) => custom)
-            .map(({ name, id, outputs, delete: waiting }) => {
-                return { name, id, outputs: plainJson(plain(outputs)), waiting };
-            });
-        const there = { resources, unresolved: stack.unresolvedCreates().length };
+        const outcome = askedOfStack<object>(stack, { do: "life-outcome" });
         if (report === undefined) {
-            return { ...there, crashed: true };
+            return outcome;
         }
         this.failure = failureOf(report);
-        const { calls, points, struck, thrown, error } = report;
+        const { thrown, error } = report;
         const told = thrown === undefined ? (error ?? `the operation ${report.outcome}`) : errorText(thrown.value);
-        const plan = Object.values(outcomeOf(report).plan)
-            .filter(({ custom }) => custom)
-            .map(({ name, action, changes }) => {
-                const sorted = Object.entries(changes).sort(([one], [other]) => (one < other ? -1 : 1));
-                return {
-                    name,
-                    action,
-                    changes: sorted.map(([path, it]) => ({ path, old: plainJson(it.old), new: plainJson(it.new) })),
-                };
-            });
-        return {
-            ...there,
-            error: this.failure === undefined ? null : told,
-            refused: calls.some(({ method, result }) => method === "check" && refuses(result)),
-            crashed: struck !== null,
-            lost: calls.some(({ faulted }) => faulted),
-            points: points.map(({ label }) => label),
-            plan,
-        };
+        return { ...outcome, error: this.failure === undefined ? null : told };
     }
 
     #has(method: string): boolean {
@@ -314,9 +263,4 @@ function failureOf({ outcome, thrown, error }: Report): { thrown: unknown } | un
         return undefined;
     }
     return { thrown: thrown === undefined ? new Error(error ?? `the operation ${outcome}`) : thrown.value };
-}
-
-function refuses(result: unknown): boolean {
-    const { failures } = (result ?? {}) as { failures?: unknown[] | null };
-    return (failures ?? []).length > 0;
 }

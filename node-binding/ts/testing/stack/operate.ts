@@ -21,6 +21,14 @@ export interface ConfigEntry {
     secret: boolean;
 }
 
+/** An object that is taken over as a resource; `parent`: null for the stack. */
+export interface Import {
+    urn: string;
+    type: string;
+    parent: string | null;
+    id: string;
+}
+
 /** What is asked of the engine; engine-kit's run_request.rs explains the members. */
 export interface Order {
     verb: "up" | "refresh" | "destroy" | "import";
@@ -38,7 +46,7 @@ export interface Order {
     excludes?: string[];
     replace?: string[];
     updateChangedProviders?: boolean;
-    imports?: { urn: string; type: string; parent?: string; id: string }[];
+    imports?: Import[];
     policies?: PolicyOrFolder[];
     policyConfig?: Record<string, unknown>;
     crash?: { label: string; kind: CrashKind };

@@ -78,6 +78,8 @@ export class TestStack {
     readonly clock: TestClock;
     /** @internal At which points its operations could have been cut off. */
     readonly points: Point[] = [];
+    /** @internal The engine's side of it. */
+    readonly native: NativeStack;
 
     readonly #kit: Owner;
     readonly #settings: StackSettings;
@@ -85,7 +87,6 @@ export class TestStack {
     readonly #stubs = new Stubs();
     readonly #packages: Packages;
     readonly #leftovers: Leftovers;
-    readonly #native: NativeStack;
     #open: { label: string; operating?: Operating } | undefined;
     #written = false;
     #providers: object[];
@@ -109,7 +110,7 @@ export class TestStack {
         const isKept = settings.realCloud === true && native === undefined;
         const ledger = isKept ? kit.ledger(this.project, this.name, this.#packages.kind) : undefined;
         const own = native ?? ledger?.native ?? new Native(this.project, this.name);
-        this.#native = own;
+        this.native = own;
         this.clock = {
             advance: ({ days = 0, hours = 0, minutes = 0, seconds = 0 }) =>
                 own.advance(((days * 24 + hours) * 60 + minutes) * 60 + seconds),
@@ -133,7 +134,7 @@ export class TestStack {
             this.#kit,
             subject,
             { stubs, plugins, schemas, ...settings } as StackSettings,
-            this.#native,
+            this.native,
         );
     }
 
@@ -217,7 +218,7 @@ export class TestStack {
 
     /** What a resource was in the course of the test; empty for one that never was. */
     history(name: string): History {
-        return this.#forSnapshots(parseJson(this.#native.history(name)) as History);
+        return this.#forSnapshots(parseJson(this.native.history(name)) as History);
     }
 
     /** The resources of the state by their names, with secrets in plain text. */
@@ -239,38 +240,37 @@ export class TestStack {
 
     /** @internal The resources of the state, with those that wait for their deletion. */
     allResources(): (ResourceState & { delete: boolean })[] {
-        return (parseJson(this.#native.resources()) as { resources: (ResourceState & { delete: boolean })[] })
-            .resources;
+        return (parseJson(this.native.resources()) as { resources: (ResourceState & { delete: boolean })[] }).resources;
     }
 
     // Snapshots of what has its secrets in plain text are files, and have none of them.
     #forSnapshots<T extends object>(value: T): T {
         const secrets = (): string[] => [
             ...Object.values(this.secrets),
-            ...secretTexts(parseJson(this.#native.export())),
+            ...secretTexts(parseJson(this.native.export())),
         ];
         return withoutSecrets(value, secrets);
     }
 
     /** Objects that may exist, because it is not known what a `create` did. */
     unresolvedCreates(): UnresolvedCreate[] {
-        return (parseJson(this.#native.resources()) as { unresolvedCreates: UnresolvedCreate[] }).unresolvedCreates;
+        return (parseJson(this.native.resources()) as { unresolvedCreates: UnresolvedCreate[] }).unresolvedCreates;
     }
 
     /** The state as Pulumi's deployment, with secrets in plain text. */
     export(): string {
-        return this.#native.export();
+        return this.native.export();
     }
 
     /** Replaces the state by an exported one. */
     restore(deployment: string, place = "the exported state"): void {
-        this.#native.restore(deployment, place);
+        this.native.restore(deployment, place);
         this.#written = true;
     }
 
     /** Writes the state to a file, for tests of later releases of its providers. Secrets in it are hidden. */
     saveBaseline(file: string): void {
-        const deployment = this.#native.export();
+        const deployment = this.native.export();
         ask({ ask: "save_baseline", file, deployment, secrets: this.secrets, known: [] });
     }
 
@@ -310,7 +310,7 @@ export class TestStack {
 
     /** @internal What happened, for the report of a failed test. */
     evidence(): string {
-        const journal = this.#native.stored().journal?.toString();
+        const journal = this.native.stored().journal?.toString();
         const parts = [
             ["last plan", planText(this.runs.at(-1)?.plan ?? {})],
             ["calls", this.calls.toString() || "none"],
@@ -397,7 +397,7 @@ export class TestStack {
 
     // Has a task of the engine's side done, and throws what it comes to.
     async #do(task: string, members: object): Promise<Done> {
-        const steps = this.#native.task(toJsonText({ task, ...members }));
+        const steps = this.native.task(toJsonText({ task, ...members }));
         const done: Done = { value: undefined, outcome: undefined, failure: undefined };
         for (let answer: unknown = null; ; ) {
             const request = parseJson(steps.next(toJsonText(answer))) as TaskRequest;
@@ -478,7 +478,7 @@ export class TestStack {
             packages: this.#packages,
             alive: this.#kit.info.alive ?? false,
         };
-        const operating = operate(this.#native, whole, this.#stubs.all, place, () => this.#program(this.inputs));
+        const operating = operate(this.native, whole, this.#stubs.all, place, () => this.#program(this.inputs));
         if (this.#open !== undefined) {
             this.#open.operating = operating;
         }

@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 """The exit code by which a shell counts a process that Ctrl-C ended."""
 
 
-class Front:
+class LanguageHost:
     """One command line."""
 
     def __init__(self, helper: PassHelper | None) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from maloko._maloko import Engine
 
 
-class _Front:
+class _LanguageHost:
     """What the command line asks of Python when the program is a function of this process."""
 
     def __init__(self, program: PulumiFn | None, cancel: Callable[[], None]) -> None:
@@ -116,15 +116,15 @@ def run_inside(
         str | None,
     ]:
         host = Host()
-        front = _Front(program, run.cancel)
+        language_host = _LanguageHost(program, run.cancel)
         on_host(host)
         try:
-            finished = run.run(front, host)
+            finished = run.run(language_host, host)
         finally:
             on_host(None)
             host.close()
-        if front.interrupt is not None:
-            raise front.interrupt
+        if language_host.interrupt is not None:
+            raise language_host.interrupt
         return finished
 
     try:

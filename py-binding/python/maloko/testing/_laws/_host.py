@@ -22,9 +22,8 @@ from maloko.testing._laws._trial import (
     PassOver,
     Told,
     Trial,
+    asked_of_stack,
     end_with,
-    entry_of,
-    forgotten,
     set_inputs,
     told_of,
     waited_for,
@@ -57,7 +56,6 @@ class _Host:
         self._stacks: dict[int, Stack] = {}
         self._now = 0
         self._together = False
-        self._saved: dict[str, Any] = {}
         self._failure: BaseException | None = None
         self._touched: list[tuple[str, str]] = []
         self._printed: Any = None
@@ -86,6 +84,8 @@ class _Host:
                 return end_with(request, self._failure)
             if request["do"] in OF_WORLD:
                 answer = asked_of(self._trial.world, request)
+            elif request["do"] in ("save", "restore", "reload"):
+                answer = asked_of_stack(self._stack, request)
             else:
                 answer = getattr(self, f"_{request.pop('do').replace('-', '_')}")(**request)
 
@@ -156,7 +156,7 @@ class _Host:
         stack = self._stack
         options: dict[str, Any] = {"refresh": True} if operation == "refreshed-preview" else {}
         if operation == "import":
-            options["imports"] = [forgotten(stack, NAME)]
+            options["imports"] = [asked_of_stack(stack, {"do": "forget", "name": NAME})]
         lost = ConnectionError("the answer was lost (maloko's law 13)")
         with ExitStack() as meanwhile:
             if loses:
@@ -169,26 +169,10 @@ class _Host:
     def _answer(self, run: Run) -> dict[str, Any]:
         self._failure = run._failure()
         self._messages.extend(message for _, _, message in run.diagnostics)
-        resources = {
-            name: {"id": resource["id"], "outputs": plain(resource["outputs"]), "secret": resource["secret"]}
-            for name, resource in self._stack.resources().items()
-            if resource["custom"]
-        }
-        answer: dict[str, Any] = {"error": told_of(run), "resources": resources, "unkept": _unkept(run)}
-        if self._failure is None and NAME in resources and run.verb in ("preview", "up"):
-            entry = entry_of(run.plan)
-            changes = [{"path": path, "old": it.old, "new": it.new} for path, it in sorted(entry.changes.items())]
-            answer["step"] = {
-                "action": entry.action,
-                "changes": plain(changes),
-                "replaces": entry.replaces,
-                "deleteBeforeReplace": entry.delete_before_replace,
-            }
         reads = self._trial.recorder.of("read")
-        answer["readNothing"] = (
-            bool(reads) and reads[-1].result is not None and not getattr(reads[-1].result, "id", None)
-        )
-        return answer
+        read_nothing = bool(reads) and reads[-1].result is not None and not getattr(reads[-1].result, "id", None)
+        outcome = asked_of_stack(self._stack, {"do": "law-outcome"})
+        return {**outcome, "error": told_of(run), "readNothing": read_nothing}
 
     @contextmanager
     def _all_at_once(self, count: int) -> Iterator[None]:
@@ -226,25 +210,9 @@ class _Host:
         thread.join()
         return {"ended": True}
 
-    def _save(self) -> None:
-        self._saved = self._stack.export()
-
-    def _restore(self) -> None:
-        self._stack.restore(self._saved)
-
-    def _reload(self) -> None:
-        self._stack.restore(self._stack.export())
-
     def _put_former(self, number: int) -> None:
-        if not self._saved:
-            self._save()
-        former, exported = self._former[number], copy.deepcopy(self._saved)
-        resource = next(it for it in exported["deployment"]["resources"] if it["urn"].endswith(f"::{NAME}"))
-        hidden = {key: value for key, value in resource["inputs"].items() if key == "__provider"}
-        resource["id"] = former["id"] or resource["id"]
-        resource["inputs"] = {**hidden, **former["inputs"]}
-        resource["outputs"] = {**hidden, **former["outputs"]}
-        self._stack.restore(exported)
+        former = self._former[number]
+        asked_of_stack(self._stack, {"do": "put-former", "former": former})
         set_inputs(self._stack, former["inputs"])
 
     # The world.
@@ -294,14 +262,6 @@ def _planted(value: Any, path: list[str], text: str) -> Any:
         return value
     inner = _planted(value[key], rest, text) if rest else text if isinstance(value[key], str) else value[key]
     return {**value, key: inner}
-
-
-def _unkept(run: Run) -> dict[str, Any] | None:
-    """The result of a method that no state can keep."""
-    for call in run.calls:
-        if call.error_kind in ("bad-return", "unusable-outputs"):
-            return {"method": call.method, "error": str(call.error)}
-    return None
 
 
 def _requests_of(world: Any) -> int:

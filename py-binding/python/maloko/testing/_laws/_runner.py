@@ -36,8 +36,6 @@ class Law:
     """What holds."""
     inputs: int
     """How many inputs an example of it has."""
-    share: float
-    """Multiplies the usual number of examples."""
     shrinks: bool
     """Are smaller inputs looked for that break it, too?"""
 
@@ -45,7 +43,7 @@ class Law:
 @functools.cache
 def laws() -> dict[str, Law]:
     """The laws by name, in order."""
-    return {it["name"]: Law(it["name"], it["title"], it["inputs"], it["share"], it["shrinks"]) for it in ask("laws")}
+    return {it["name"]: Law(it["name"], it["title"], it["inputs"], it["shrinks"]) for it in ask("laws")}
 
 
 @dataclass(frozen=True)
@@ -144,19 +142,17 @@ class _Case:
     def _tell(self, told: Told) -> None:
         self._last = told
 
+    def _examples(self, count: int = 0) -> dict[str, Any]:
+        """Which examples are tried; `count`: how many inputs there are in a list."""
+        usual = max(1, self.settings.examples)
+        examples: dict[str, Any] = ask("law_examples", law=self.law.name, usual=usual, count=count)
+        return examples
+
     def _listed(self) -> None:
         examples = plain_examples(self.settings)
         self._listed_count = len([it for at, it in enumerate(examples) if it not in examples[:at]])
-        wanted: list[tuple[Any, ...]]
-        if self.law.inputs == 2 and len(examples) > 1:
-            # Neighbours first: a list is written in an order that means something.
-            neighbours = list(itertools.pairwise(examples))
-            wanted = [*neighbours, *(it for it in itertools.permutations(examples, 2) if it not in neighbours)]
-        elif self.law.inputs > 2:
-            wanted = [tuple(examples[: self.law.inputs])]
-        else:
-            wanted = [(example,) for example in examples]
-        for inputs in wanted[: 3 * max(1, round(self.settings.examples * self.law.share))]:
+        for numbers in self._examples(len(examples))["listed"]:
+            inputs = tuple(examples[number] for number in numbers)
             error, told = self._outcome(inputs)
             if error is not None and not isinstance(error, PassOver):
                 self.failed, self.inputs, self.told = error, inputs, told
@@ -168,7 +164,7 @@ class _Case:
 
         from maloko.testing._laws._strategies import examples_of
 
-        count = max(1, round(self.settings.examples * self.law.share))
+        count = self._examples()["drawn"]
         known: dict[str, tuple[Exception | None, Told]] = {}
         attempts = itertools.count(1)
         failures = itertools.count(1)
@@ -250,10 +246,7 @@ def plain_examples(settings: Settings) -> Sequence[dict[str, Any]]:
 
 
 def _nothing_tried(case: _Case) -> Verdict:
-    law, reasons = case.law, case.passed_over
-    refusals = [reason for reason in reasons if isinstance(reason, Refused)]
-    if reasons and len(refusals) == len(reasons):
-        first = refusals[0]
-        return _verdict(law, case.settings, "refused", first.__cause__, examples=len(refusals), error=str(first))
-    wanted = next((str(reason) for reason in reasons if not isinstance(reason, Refused)), "inputs to try")
-    return _verdict(law, case.settings, "untried", what=wanted, examples=len(reasons))
+    reasons = case.passed_over
+    found = ask("nothing_tried", examples=[{"refused": isinstance(it, Refused), "text": str(it)} for it in reasons])
+    cause = reasons[0].__cause__ if found["outcome"] == "refused" else None
+    return _verdict(case.law, case.settings, found.pop("outcome"), cause, **found)

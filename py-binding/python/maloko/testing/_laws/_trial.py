@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text
 from maloko.testing._laws._worlds import Needs, Place
 from maloko.testing._operations._leftovers import tear_down
-from maloko.testing._operations._outcome import Plan, PlanEntry, Run
+from maloko.testing._operations._outcome import Run
 from maloko.testing._operations._stack import Stack
 from maloko.testing._values import Secret
 from maloko.testing._worlds import ids_of
@@ -148,27 +149,9 @@ def _marked(value: Any, secret: frozenset[str], path: str = "") -> Any:
     return {key: _marked(item, secret, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
 
 
-def entry_of(plan: Plan) -> PlanEntry:
-    """The plan's entry of the resource. Raises `AssertionError` when there is none."""
-    try:
-        return plan[NAME]
-    except KeyError:
-        raise AssertionError("the resource is not in the plan: the engine has lost it") from None
-
-
-def forgotten(stack: Stack, name: str) -> dict[str, Any]:
-    """Has the state forget a resource; what an import of its object is told."""
-    resource = stack.resources()[name]
-    exported = stack.export()
-    deployment = exported["deployment"]
-    deployment["resources"] = [it for it in deployment["resources"] if it["urn"] != resource["urn"]]
-    stack.restore(exported)
-    return import_of(resource, resource["id"])
-
-
-def import_of(resource: Mapping[str, Any], id_: str) -> dict[str, Any]:
-    """What the engine is told to take over: the object with this id, as that resource."""
-    return {"urn": resource["urn"], "type": resource["type"], "parent": resource["parent"], "id": id_}
+def asked_of_stack(stack: Stack, request: Mapping[str, Any]) -> Any:
+    """What a procedure asks of a stack beside operations (`engine-kit/src/stack/requests.rs`)."""
+    return json.loads(stack._state.answer(json.dumps(request)))
 
 
 def end_with(end: Mapping[str, Any], raised: BaseException | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from maloko.testing._direct import Direct
 from maloko.testing._laws._recorder import METHODS
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import NAME, Trial, forgotten, import_of, told_of
+from maloko.testing._laws._trial import NAME, Trial, asked_of_stack, told_of
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import OF_WORLD, Place, abilities_of, asked_of
 from maloko.testing._operations._outcome import Run
@@ -104,18 +104,11 @@ class Host:
         self._writers[writer] = self.trial.stack_of({}, provider=self._provider, state=self._writers[0]._state)
         self._tell(self._writers[writer])
 
-    def _run(
-        self,
-        operation: str,
-        writer: int,
-        crash: dict[str, Any] | None,
-        loses: bool,
-        meanwhile: int | None,
-        takes: dict[str, Any] | None,
-    ) -> dict[str, Any]:
+    def _run(self, order: dict[str, Any], writer: int, loses: bool, meanwhile: int | None) -> dict[str, Any]:
         stack = self._writers[writer]
-        options: dict[str, Any] = {"refresh": True} if operation.startswith("refreshed-") else {}
+        verb = "preview" if order["preview"] else order["verb"]
         tried: list[str | None] = []
+        run: Run | None = None
         with ExitStack() as faults:
             if loses:
                 lost = ConnectionError("the answer was lost")
@@ -123,32 +116,15 @@ class Host:
                     faults.enter_context(stack.stub(method=method, raises=lost, after=True))
             if meanwhile is not None:
                 faults.enter_context(self._entering(lambda: tried.append(_refusal_of(self._writers[meanwhile]))))
-            run = self._once(stack, operation.removeprefix("refreshed-"), options, crash, takes)
+            try:
+                run = on_a_free_thread(lambda: stack._execute(verb, order, None))
+            except RuntimeError:  # so early that the state could not even be opened
+                if "crash" not in order:
+                    raise
         return {**self._answer(stack, run), "meanwhile": {"error": tried[0]} if tried else None}
 
-    def _once(
-        self,
-        stack: Stack,
-        verb: str,
-        options: dict[str, Any],
-        crash: dict[str, Any] | None,
-        takes: dict[str, Any] | None,
-    ) -> Run | None:
-        if takes is not None:
-            name, id_ = takes["name"], takes["id"]
-            if id_:
-                planned = on_a_free_thread(lambda: stack._once("preview", {}, None))
-                if planned.outcome != "succeeded":
-                    return planned
-                options["imports"] = [import_of(planned.plan[name]._told, id_)]
-            else:
-                options["imports"] = [forgotten(stack, name)]
-        try:
-            return on_a_free_thread(lambda: stack._once(verb, options, crash))
-        except RuntimeError:
-            if crash is None:
-                raise
-            return None  # so early that the state could not even be opened
+    def _forget(self, name: str) -> Any:
+        return asked_of_stack(self._writers[0], {"do": "forget", "name": name})
 
     @contextmanager
     def _entering(self, act: Callable[[], Any]) -> Iterator[None]:
@@ -167,40 +143,11 @@ class Host:
             recorder.entering = None
 
     def _answer(self, stack: Stack, run: Run | None) -> dict[str, Any]:
-        resources = [
-            {
-                "name": resource["name"],
-                "id": resource["id"],
-                "outputs": plain(resource["outputs"]),
-                "waiting": bool(resource["delete"]),
-            }
-            for resource in stack._all_resources()
-            if resource["custom"]
-        ]
-        answer = {"resources": resources, "unresolved": len(stack.unresolved_creates())}
-        if run is None:
-            return {**answer, "crashed": True}
-        self.failure = run._failure()
-        return {
-            **answer,
-            "error": told_of(run),
-            "refused": any(call.method == "check" and (call.result or {}).get("failures") for call in run.calls),
-            "crashed": run._struck is not None,
-            "lost": any(call.faulted for call in run.calls),
-            "points": [point["label"] for point in run._points],
-            "plan": [
-                {
-                    "name": entry.name,
-                    "action": entry.action,
-                    "changes": [
-                        {"path": path, "old": plain(change.old), "new": plain(change.new)}
-                        for path, change in sorted(entry.changes.items())
-                    ],
-                }
-                for entry in run.plan.changed.values()
-                if entry.custom
-            ],
-        }
+        outcome: dict[str, Any] = asked_of_stack(stack, {"do": "life-outcome"})
+        if run is not None:
+            self.failure = run._failure()
+            outcome["error"] = told_of(run)
+        return outcome
 
     # The world.
 

@@ -438,9 +438,6 @@ class Stack:
             )
         return self._kit.around(self, verb, lambda crash: self._execute(verb, order, crash))
 
-    def _once(self, verb: str, options: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
-        return self._execute(verb, self._order_of(verb, options), crash)
-
     def _execute(self, verb: str, order: Mapping[str, Any], crash: dict[str, Any] | None) -> Run:
         from maloko._run.host import Host
 
