@@ -38,7 +38,7 @@ state = {
     "descriptors": sorted(int(number) for number in os.listdir("/proc/self/fd"))[:-1],
     "streams": [[it.fileno(), it.mode, it.encoding, it.errors, it.line_buffering, it.isatty()] for it in streams],
     "faults": faulthandler.is_enabled(),
-    "collector": [gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()],
+    "collector": [gc.isenabled(), gc.get_threshold()],
     "recursion": sys.getrecursionlimit(),
 }
 print(json.dumps(state))
