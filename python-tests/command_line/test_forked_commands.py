@@ -84,11 +84,14 @@ def test_a_forked_process_is_killed_as_any_other(tmp_path: Path, environment: di
     (tmp_path / "sleeps.py").write_text("import pathlib, signal\npathlib.Path('here').touch()\nsignal.pause()\n")
     with tempfile.TemporaryFile("w+") as stdout:
         process = warm.OF_COMMANDS.start(["sleeps"], tmp_path, environment, stdout, stdout)
-        wait_for(tmp_path / "here")
-        assert process.poll() is None
-        process.terminate()
-        assert process.wait() == -signal.SIGTERM
-        assert process.poll() == -signal.SIGTERM
+        try:
+            wait_for(tmp_path / "here")
+            assert process.poll() is None
+            process.terminate()
+            assert process.wait() == -signal.SIGTERM
+            assert process.poll() == -signal.SIGTERM
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(
