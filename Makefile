@@ -358,7 +358,8 @@ test-python-versions: $(STAMPS)/wheel
 
 # The plugins of its tests run in our Python, and a fleet has workers of both languages.
 test-node test-node-long: $(STAMPS)/python
-test-node: $(STAMPS)/node
+# The page brings the compiler that is quick.
+test-node: $(STAMPS)/node $(STAMPS)/page-modules
 	$(NPM) --prefix node-tests run test:vitest
 	$(NPM) --prefix node-tests run test:others
 # The npm package beside the tools of other projects: makes the table of docs/reference/installing-beside.md, or compares it.

@@ -72,6 +72,7 @@ const nightly = process.env.MALOKO_LONG
     : [
           "automation_types",
           "component_code",
+          "fleet_backends",
           "fleet_soak",
           "kit_cloud",
           "kit_unresolved_creates",

@@ -3,6 +3,9 @@ import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMANDS, ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, type ToldEnd, until } from "../support/fleet-kit";
+import { atNight, NIGHT } from "../support/night";
+
+const nightly = atNight(test);
 
 /** Two stacks that others need. */
 const NETWORKS = {
@@ -47,10 +50,11 @@ afterAll(async () => {
     }
 });
 
-test("forty stacks survive a killed worker and a server that restarts", async () => {
+test("many stacks survive a killed worker and a server that restarts", async () => {
     const own = await FleetServer.started();
     const fleet = new FleetFolder(own);
-    const stacks = [NETWORKS, tenants(38, { holds: "true" }, { 5: "always", 15: "always", 10: "once", 20: "once" })];
+    const many = NIGHT ? 38 : 22;
+    const stacks = [NETWORKS, tenants(many, { holds: "true" }, { 5: "always", 15: "always", 10: "once", 20: "once" })];
     // A dead worker is noticed sooner.
     fleet.write(stacks, { heartbeat: "3s" });
     const lost = fleet.worker("--slots", "4");
@@ -71,11 +75,12 @@ test("forty stacks survive a killed worker and a server that restarts", async ()
     );
     // A worker that was killed may have made what the next one finds.
     const well = Object.values(ends).filter(({ outcome }) => outcome === "done" || outcome === "unchanged");
-    expect(well).toHaveLength(38);
+    // Two fail, and there are two networks.
+    expect(well).toHaveLength(many);
     expect(ends["tenant/t10"]?.attempts).toBeGreaterThan(1);
     const objects = Object.entries(fleet.objects()).filter(([name]) => !["t5", "t15"].includes(name));
     expect(objects.filter(([name, count]) => count !== (name.startsWith("t") ? 3 : 1))).toEqual([]);
-    expect(objects).toHaveLength(38);
+    expect(objects).toHaveLength(many);
     fleet.expectWhole(["t5", "t15"]);
 });
 
@@ -132,7 +137,8 @@ test("two fleets over the same stacks exclude each other", async () => {
     one.expectWhole();
 });
 
-test("a reference orders stacks although nobody wrote it down", () => {
+// By day Python asks it: who needs whom is the same Rust code, and who begins again behind another one is the test below.
+nightly("a reference orders stacks although nobody wrote it down", () => {
     const fleet = new FleetFolder(server);
     const user = { project: "tenant", program: "tenant.cjs#tenant", stack: "user", config: { network: "eu" } };
     fleet.write([user, { project: "net", program: "tenant.cjs#network", stack: "eu" }]);
@@ -157,11 +163,12 @@ test("who reads a stack while it is made for the first time begins again behind 
     fleet.write([...users, { project: "net", program: "tenant.cjs#network", stack: "eu", config: { holds: "true" } }]);
     fleet.worker();
     const run = fleet.detached("up");
+    await until(() => fleet.marks("held").includes("eu"), "the network to be made");
     const isNetworkAlone = () => {
         const { running, waiting } = fleet.told<{ counts: Record<string, number> }>(["status", run]).counts;
-        return fleet.marks("held").includes("eu") && running === 1 && waiting === 2;
+        return running === 1 && waiting === 2;
     };
-    await until(isNetworkAlone, "the users to wait for the network");
+    await until(isNetworkAlone, "the users to wait for the network", undefined, COMMANDS);
     fleet.letGo();
 
     const { ends: made } = fleet.told<{ ends: ToldEnd[] }>(["watch", run]);

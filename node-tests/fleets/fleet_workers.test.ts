@@ -48,7 +48,7 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
         waitedFor,
         "the worker to have been at it for longer than that",
         undefined,
-        COMMANDS,
+        2 * COMMANDS,
     );
 
     expect(stacks).toMatchObject([{ id: "tenant/t0", attempt: 1 }]);
@@ -70,10 +70,11 @@ test("a worker gets no stacks of programs that are others now", async () => {
     // The worker of the old programs goes on asking for stacks.
     const run = fleet.detached("up");
 
-    const { stacks } = await until(() => {
+    const offered = (): Status | undefined => {
         const told = statusOf(fleet, run);
         return told.stacks.length > 0 || told.state === "ended" ? told : undefined;
-    }, "the stacks to be offered");
+    };
+    const { stacks } = await until(offered, "the stacks to be offered", undefined, COMMANDS);
     expect(stacks.map(({ text }) => text)).toEqual(["waits for a worker", "waits for a worker"]);
     const newer = fleet.worker();
     const workers = Object.values(fleet.results(run).ends).map(({ worker }) => worker?.split(":").at(-1));

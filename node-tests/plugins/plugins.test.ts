@@ -182,7 +182,7 @@ test("bytes of a plugin are kept and handed back and the program is told of them
     expect(its.objects()).toEqual([]);
 });
 
-test("views of a resource are shown kept and deleted with it", () => {
+nightly("views of a resource are shown kept and deleted with it", () => {
     const its = new Plugged();
     const views = (): Record<string, number> => {
         const { deployment } = JSON.parse(its.ok(["stack", "export", "--stack", "dev"]));
@@ -199,7 +199,7 @@ test("views of a resource are shown kept and deleted with it", () => {
     expect(views()).toEqual({});
 });
 
-test("an object whose plugin asks for it is read before its update", () => {
+nightly("an object whose plugin asks for it is read before its update", () => {
     const its = new Plugged();
     const wanted = { readFirst: true, text: "mine" };
     its.ok(UP, wanted);
@@ -214,7 +214,7 @@ test("an object whose plugin asks for it is read before its update", () => {
     expect(text()).toBe("mine");
 });
 
-test("another build of a plugin gets the old state and upgrades it", () => {
+nightly("another build of a plugin gets the old state and upgrades it", () => {
     const its = new Plugged(join(ROOT, "python-tests", "plugins", "two_builds_plugin.py"));
     const calls = (method: string): { [bag: string]: Record<string, unknown> }[] =>
         readFileSync(join(its.world, ".calls"), "utf8")

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import warm
+from cli import MALOKO, completed
+
 PROGRAMS = Path(__file__).parent / "programs"
 _SECONDS = 60.0
 
@@ -105,7 +108,7 @@ class FleetFolder:
         self.world = folder / "world"
         self.state = folder / "state"
         self.file = folder / "fleet.yaml"
-        self._workers: list[subprocess.Popen[bytes]] = []
+        self._workers: list[warm.Process] = []
         for made in (self.world, self.state):
             made.mkdir(parents=True)
         (folder / "tenant.py").write_bytes((PROGRAMS / "tenant.py").read_bytes())
@@ -132,10 +135,7 @@ class FleetFolder:
 
     def command(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
         """Runs `maloko fleet ...` in the folder."""
-        command = [sys.executable, "-m", "maloko", "fleet", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, stdin=subprocess.DEVNULL
-        )
+        done = completed([*MALOKO, "fleet", *arguments], self.folder, self.variables)
         assert code is None or done.returncode == code, (done.returncode, done.stdout, done.stderr)
         return done
 
@@ -152,17 +152,15 @@ class FleetFolder:
         project = self.folder / "tenant"
         project.mkdir(exist_ok=True)
         (project / "Pulumi.yaml").write_text("name: tenant\nruntime: python\n")
-        command = [sys.executable, "-m", "maloko", "stack", "ls", "--label", label, "--json", "--cwd", str(project)]
-        listed = subprocess.run(
-            [*command, "--backend", f"file://{self.state}"], env=self.variables, capture_output=True, check=True
-        )
+        command = [*MALOKO, "stack", "ls", "--label", label, "--json", "--backend", f"file://{self.state}"]
+        listed = completed(command, project, self.variables)
+        assert listed.returncode == 0, listed.stderr
         return [stack["name"] for stack in json.loads(listed.stdout)]
 
-    def worker(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def worker(self, *arguments: str) -> warm.Process:
         """Starts a worker."""
-        command = [sys.executable, "-m", "maloko", "fleet", "worker", *arguments]
-        log = (self.folder / f"worker-{len(self._workers)}.log").open("wb")
-        process = subprocess.Popen(command, cwd=self.folder, env=self.variables, stdout=log, stderr=log)
+        with (self.folder / f"worker-{len(self._workers)}.log").open("w") as log:
+            process = warm.start([*MALOKO, "fleet", "worker", *arguments], self.folder, self.variables, log, log)
         self._workers.append(process)
         return process
 
@@ -217,15 +215,10 @@ class FleetFolder:
         (place / "Pulumi.yaml").write_text(f"name: {project}\nruntime: python\n")
         variables = {**self.variables, "PULUMI_BACKEND_URL": backend}
         del variables["PULUMI_CONFIG_PASSPHRASE"]
-        command = [sys.executable, "-m", "maloko", "stack", "migrate", "--to", f"file://{self.state}", "--stack"]
-        copies = [
-            subprocess.Popen(
-                [*command, stack], cwd=place, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
-            for stack in stacks
-        ]
-        said = [copy.communicate()[1] for copy in copies]
-        assert [copy.returncode for copy in copies] == [0] * len(copies), said
+        for stack in stacks:
+            command = [*MALOKO, "stack", "migrate", "--to", f"file://{self.state}", "--stack", stack]
+            copied = completed(command, place, variables)
+            assert copied.returncode == 0, copied.stderr
 
     def end(self) -> None:
         """Ends the workers."""

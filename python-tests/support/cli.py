@@ -28,6 +28,24 @@ FOR_TESTS = {
 """What the engine is told in tests, in whatever process it runs."""
 
 
+def completed(words: list[str], directory: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end, without anything to read."""
+    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        running = warm.start(words, directory, variables, stdout, stderr)
+        hangs = False
+        try:
+            running.wait(LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            hangs = True
+            running.send_signal(signal.SIGABRT)
+            running.wait()
+        for file in (stdout, stderr):
+            file.seek(0)
+        done = subprocess.CompletedProcess(words, running.returncode, stdout.read(), stderr.read())
+    assert not hangs, f"{words} runs after {LONGEST_SECONDS} s:\n{done.stdout}\n{done.stderr}"
+    return done
+
+
 class Project:
     """A project directory with its own state."""
 
@@ -70,20 +88,7 @@ class Project:
     def _spawned(self, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
         # A command that is aborted says what each of its threads is at.
         variables = self.variables(words, **{"PYTHONFAULTHANDLER": "1", **environment})
-        with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
-            running = warm.start(words, self.directory, variables, stdout, stderr)
-            hangs = False
-            try:
-                running.wait(LONGEST_SECONDS)
-            except subprocess.TimeoutExpired:
-                hangs = True
-                running.send_signal(signal.SIGABRT)
-                running.wait()
-            for file in (stdout, stderr):
-                file.seek(0)
-            done = subprocess.CompletedProcess(words, running.returncode, stdout.read(), stderr.read())
-        assert not hangs, f"{words} runs after {LONGEST_SECONDS} s:\n{done.stdout}\n{done.stderr}"
-        return done
+        return completed(words, self.directory, variables)
 
     def failing(self, *arguments: str, **environment: str) -> str:
         """Runs a command that must fail; what it said."""

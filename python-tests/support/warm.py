@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -37,10 +38,16 @@ EXCEPT = ("PYTHONFAULTHANDLER", "PYTHONPATH", "OTEL_EXPORTER_OTLP_ENDPOINT")
 def counts_while_loading(environment: Mapping[str, str]) -> bool:
     """Does a variable of this environment count while Python and the SDK are loaded, and differ from ours?"""
     names = environment.keys() | os.environ.keys()
-    return any(
+    return has_start_module(environment) or any(
         name.startswith(COUNTS_WHILE_LOADING) and name not in EXCEPT and environment.get(name) != os.environ.get(name)
         for name in names
     )
+
+
+def has_start_module(environment: Mapping[str, str]) -> bool:
+    """Does `PYTHONPATH` bring code that runs when Python starts?"""
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    return any(Path(folder, "sitecustomize.py").exists() for folder in folders if folder)
 
 
 class WarmProcess:
@@ -69,12 +76,17 @@ class WarmProcess:
             text += piece
         return int(text)
 
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
             self._connection.settimeout(timeout)
             try:
                 self.returncode = self._number()
-            except TimeoutError:
+            except (TimeoutError, BlockingIOError):
                 raise subprocess.TimeoutExpired(self.args, timeout or 0) from None
             self._connection.close()
         return self.returncode
@@ -83,8 +95,14 @@ class WarmProcess:
         if self.returncode is None:
             os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+
+Process = WarmProcess | subprocess.Popen[str]
 
 
 class WarmPython:
@@ -143,12 +161,18 @@ OF_PROGRAMS = (
 """What every run of a program loads."""
 
 OF_COMMANDS = WarmPython(*OF_PROGRAMS)
+OF_FLEETS = WarmPython(*OF_PROGRAMS, "maloko.fleet._commands")
 OF_TEST_RUNS = WarmPython("maloko._run.program", "pytest")
 
 
-def start(
-    words: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: IO[str], stderr: IO[str]
-) -> "WarmProcess | subprocess.Popen[str]":
+def server_for(module: Sequence[str]) -> WarmPython:
+    """The one that has loaded what `python -m MODULE` loads."""
+    if module[0] == "pytest":
+        return OF_TEST_RUNS
+    return OF_FLEETS if list(module[:2]) == ["maloko", "fleet"] else OF_COMMANDS
+
+
+def start(words: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: IO[str], stderr: IO[str]) -> Process:
     """Starts a command, without anything to read, with these outputs."""
     python, *module = words
     if module[0] == "-m":
@@ -159,13 +183,10 @@ def start(
         return subprocess.Popen(
             words, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, text=True
         )
-    server = OF_TEST_RUNS if module[0] == "pytest" else OF_COMMANDS
-    return server.start(module, cwd, env, stdout, stderr)
+    return server_for(module).start(module, cwd, env, stdout, stderr)
 
 
-def start_in_pytester(
-    words: Sequence[str], stdout: IO[str], stderr: IO[str], **_: object
-) -> "WarmProcess | subprocess.Popen[str]":
+def start_in_pytester(words: Sequence[str], stdout: IO[str], stderr: IO[str], **_: object) -> Process:
     """Stands for `Pytester.popen`."""
     here = Path.cwd()
     path = os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH", "")]))

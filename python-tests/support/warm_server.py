@@ -129,13 +129,13 @@ def main() -> None:
     for module in modules:
         importlib.import_module(module)
     gc.collect()
+    # It stays out of the collector's sight in each process, too: a page that the collector looks at is copied.
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
         print("ready", flush=True)
         command = next_command(listener)
-    gc.unfreeze()
     become(command, path)
     # What `-m` calls.
     runpy._run_module_as_main(command.words[0])  # type: ignore[attr-defined]
