@@ -7,7 +7,6 @@ from typing import Any
 
 from conftest import MakeFleet
 from fleet_kit import COMMANDS, FleetServer, until
-from night import rounds
 
 NETWORKS = {"project": "net", "program": "tenant.py:network", "stack": "{region}", "for": {"region": ["eu", "us"]}}
 """Two stacks that others need."""
@@ -29,12 +28,11 @@ def tenants(count: int, **config: str) -> dict[str, Any]:
     }
 
 
-def test_many_stacks_survive_a_killed_worker_and_a_server_that_restarts(
+def test_forty_stacks_survive_a_killed_worker_and_a_server_that_restarts(
     own_server: FleetServer, make_fleet: MakeFleet
 ) -> None:
     fleet = make_fleet(own_server)
-    count = rounds(day=22, night=38)
-    stacks = tenants(count, holds="true")
+    stacks = tenants(38, holds="true")
     for number in (5, 15):
         stacks["for"][number]["fails"] = "always"
     for number in (10, 20):
@@ -59,7 +57,7 @@ def test_many_stacks_survive_a_killed_worker_and_a_server_that_restarts(
     assert all(ends[name]["reason"] == "provider" and "no room" in ends[name]["text"] for name in failed)
     assert ends["tenant/t10"]["attempts"] > 1
     objects = fleet.objects()
-    assert {objects[f"t{number}"] for number in range(count) if f"tenant/t{number}" not in failed} == {3}
+    assert {objects[f"t{number}"] for number in range(38) if f"tenant/t{number}" not in failed} == {3}
     assert (objects["eu"], objects["us"]) == (1, 1)
     fleet.assert_whole(failed=["t5", "t15"])
 
