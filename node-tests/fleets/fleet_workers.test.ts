@@ -206,6 +206,8 @@ test("lines that programs print have their stack before them", () => {
     const printed = stderr.split("\n").filter((line) => line.startsWith("["));
     const stacks = ["prints/a", "prints/b", "rooms/c"];
     const kept = ["[rooms/c] kept with [secret]", ...["a", "b"].map((stack) => `[prints/${stack}] ${TOO_LATE}`)];
-    expect(printed.sort()).toEqual([...kept, ...stacks.flatMap((stack) => words.map((it) => `[${stack}] ${it}`))].sort());
+    expect(printed.sort()).toEqual(
+        [...kept, ...stacks.flatMap((stack) => words.map((it) => `[${stack}] ${it}`))].sort(),
+    );
     expect(stderr).not.toContain("s3cr3t");
 });
