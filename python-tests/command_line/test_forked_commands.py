@@ -64,9 +64,16 @@ def test_a_forked_process_is_as_a_new_one(server: str, tmp_path: Path, environme
 
     def new(stdout: Any) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", *words]
-        nothing = subprocess.DEVNULL
         return subprocess.Popen(
-            command, cwd=tmp_path, env=environment, stdin=nothing, stdout=stdout, stderr=stdout, text=True
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stdout,
+            text=True,
+            # A shell that begins the tests in the background has them ignore it. Forked commands always hear of it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     told: list[dict[str, Any]] = []

@@ -112,6 +112,9 @@ def become(command: Command, path: list[str]) -> None:
         for number, mode, buffering, std in ((0, "r", -1, sys.stdin), (1, "w", -1, sys.stdout), (2, "w", 1, sys.stderr))
     )
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    if command.environment.get("PYTHONUNBUFFERED"):
+        for written in (sys.stdout, sys.stderr):
+            written.reconfigure(line_buffering=False, write_through=True)
     os.chdir(command.directory)
     os.environ.clear()
     os.environ.update(command.environment)
