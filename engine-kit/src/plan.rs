@@ -76,18 +76,16 @@ pub struct Change {
     pub new: Option<Json>,
 }
 
-#[cfg(test)]
 impl Entry {
-    /// What is done to a resource of a provider; nothing of it differs.
-    pub(crate) fn for_tests(urn: &str, action: &'static str) -> Self {
-        let urn = Urn::unchecked(urn);
+    /// A resource to which nothing is done.
+    fn untouched(urn: &Urn, parent: Option<&Urn>, custom: bool) -> Self {
         Self {
             key: urn.name().to_owned(),
             name: urn.name().to_owned(),
             kind: urn.own_type().to_owned(),
             urn: urn.as_str().to_owned(),
-            parent: None,
-            action,
+            parent: parent.map(|urn| urn.as_str().to_owned()),
+            action: "same",
             ops: Vec::new(),
             changes: IndexMap::new(),
             replaces: Vec::new(),
@@ -99,8 +97,14 @@ impl Entry {
             inputs: Json::Null,
             failed: false,
             open: false,
-            custom: true,
+            custom,
         }
+    }
+
+    /// What is done to a resource of a provider; nothing of it differs.
+    #[cfg(test)]
+    pub(crate) fn for_tests(urn: &str, action: &'static str) -> Self {
+        Self { action, ..Self::untouched(&Urn::unchecked(urn), None, true) }
     }
 }
 
@@ -145,26 +149,8 @@ struct Growing {
 impl Growing {
     fn new(step: &StepMetadata) -> Self {
         let resource = step.new.as_ref().or(step.old.as_ref());
-        let entry = Entry {
-            key: step.urn.name().to_owned(),
-            name: step.urn.name().to_owned(),
-            kind: step.urn.own_type().to_owned(),
-            urn: step.urn.as_str().to_owned(),
-            parent: resource.and_then(|resource| resource.parent.as_ref()).map(|urn| urn.as_str().to_owned()),
-            action: "same",
-            ops: Vec::new(),
-            changes: IndexMap::new(),
-            replaces: Vec::new(),
-            unknown: Vec::new(),
-            secret: Vec::new(),
-            delete_before_replace: false,
-            id: String::new(),
-            old_id: String::new(),
-            inputs: Json::Null,
-            failed: false,
-            open: false,
-            custom: resource.is_some_and(|resource| resource.custom),
-        };
+        let parent = resource.and_then(|resource| resource.parent.as_ref());
+        let entry = Entry::untouched(&step.urn, parent, resource.is_some_and(|resource| resource.custom));
         Self { entry, ops: Vec::new(), drift: "same", begun: 0, ended: 0 }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use http::uri::PathAndQuery;
+use maloko_core::environment::OwnProcess;
 use maloko_core::wire::language::EventRequest;
 use prost::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -25,7 +26,7 @@ pub struct EventStream {
     events: Mutex<Option<UnboundedSender<String>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// A process that is forked off has a copy of all this, and no thread to wait for.
-    process: u32,
+    owner: OwnProcess,
 }
 
 impl EventStream {
@@ -37,7 +38,7 @@ impl EventStream {
         let thread = std::thread::Builder::new().name("maloko-events".to_owned());
         let thread = thread.spawn(move || runtime.block_on(tell(&address, receiver)))?;
         let (events, thread) = (Mutex::new(Some(sender)), Mutex::new(Some(thread)));
-        Ok(Self { events, thread, process: std::process::id() })
+        Ok(Self { events, thread, owner: OwnProcess::here() })
     }
 
     /// Tells one event, as JSON.
@@ -50,7 +51,7 @@ impl EventStream {
 
     /// Says that there are no more events, and waits until the listener has them all. Its process may end then.
     pub fn end(&self) {
-        if self.process != std::process::id() {
+        if !self.owner.is_here() {
             return;
         }
         drop(lock(&self.events).take());

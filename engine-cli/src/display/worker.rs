@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use maloko_core::environment::OwnProcess;
 use maloko_core::event::{Event, EventSink};
 use maloko_core::urn::Urn;
 
@@ -59,7 +60,7 @@ pub(super) struct Worker {
     gone: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// A process that is forked off has a copy of all this, and no thread to wait for.
-    process: u32,
+    owner: OwnProcess,
 }
 
 impl Worker {
@@ -78,7 +79,7 @@ impl Worker {
         if thread.is_err() {
             gone.store(true, Ordering::Relaxed);
         }
-        Self { queue, gone, thread: Mutex::new(thread.ok()), process: std::process::id() }
+        Self { queue, gone, thread: Mutex::new(thread.ok()), owner: OwnProcess::here() }
     }
 }
 
@@ -100,7 +101,7 @@ impl EventSink for Worker {
 
 impl Display for Worker {
     fn close(&self) {
-        if self.process != std::process::id() {
+        if !self.owner.is_here() {
             return;
         }
         // Kept locked: a run that ends while its process is left at once is closed by two, and each has to wait.

@@ -28,6 +28,7 @@ pub use self::disk::SystemFiles;
 pub use self::files::{FileKind, Files, LockedFile, OpenFile, OpenMode, Stamp};
 pub use self::key_services::{KeyServices, STACK_KEY_LEN, UnwrappedKey};
 pub use self::known_keys::KnownKeys;
+pub use self::platform::OwnProcess;
 pub use self::steady::SteadyReader;
 
 /// [`Environment::linger`] of a machine: longer than a program takes from one resource to the next, and shorter than

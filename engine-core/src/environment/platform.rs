@@ -3,10 +3,12 @@
 /// Knows whether it is still in the process that made it. A process that user code forked has copies of everything we
 /// hold, but none of our threads, and none of our rights.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OwnProcess(u32);
+pub struct OwnProcess(u32);
 
 impl OwnProcess {
-    pub(crate) fn here() -> Self {
+    /// This process.
+    #[must_use]
+    pub fn here() -> Self {
         Self(std::process::id())
     }
 
@@ -15,7 +17,9 @@ impl OwnProcess {
         Self(process)
     }
 
-    pub(crate) fn is_here(self) -> bool {
+    /// Is this the process that it was made in, and no copy of it?
+    #[must_use]
+    pub fn is_here(self) -> bool {
         self.0 == std::process::id()
     }
 }

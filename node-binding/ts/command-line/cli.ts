@@ -10,11 +10,11 @@ import {
     findEntry,
     loadFile,
     loadProgram,
-    ProjectError,
     prepareLoader,
     type RuntimeOptions,
     requirePackages,
 } from "../loading/program";
+import { ProjectError } from "../loading/project-error";
 import { apply } from "../originals";
 import { DirectEnds } from "../process/direct-ends";
 import { describe, textOf } from "../process/errors";

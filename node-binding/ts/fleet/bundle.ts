@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import * as path from "node:path";
-import { keep, readKept } from "../process/kept-files";
+import { keep, keptBeside, readKept } from "../process/kept-files";
 import { temporal } from "./packages";
 
 /** What is logged at least. */
@@ -11,7 +11,8 @@ const SAID = "ERROR";
 
 /** The code, as a worker takes it. */
 export async function workflowBundle(): Promise<{ code: string }> {
-    const kept = path.join(cache(), `fleet-workflows-${fingerprint()}.js`);
+    const worker = require.resolve("@temporalio/worker/package.json");
+    const kept = keptBeside(worker, `fleet-workflows-${fingerprint()}.js`);
     const known = readKept(kept);
     if (known !== undefined) {
         return { code: known };
@@ -23,11 +24,6 @@ export async function workflowBundle(): Promise<{ code: string }> {
     });
     keep(kept, code);
     return { code };
-}
-
-/** Where tools keep such things: beside the packages that it is made of, so that it goes when they go. */
-function cache(): string {
-    return path.join(path.dirname(require.resolve("@temporalio/worker/package.json")), "../../.cache/maloko");
 }
 
 /** Of all that the code is made of: the files of this folder, and what packages say of themselves, this one too. */

@@ -41,32 +41,28 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
         : { url: pathToFileURL(file).href, format: "module", shortCircuit: true };
 };
 
-// Loaders put a query of theirs behind a file's name, or into it.
+// Loaders put a query of theirs behind a file's name, or into its last part.
 function fileOf(url: string | undefined): string | undefined {
-    return url?.startsWith("file:") === true ? fileURLToPath(url).split("?")[0] : undefined;
+    return url?.startsWith("file:") === true ? fileURLToPath(url).replace(/\?[^/\\]*$/, "") : undefined;
 }
 
 export const load: LoadHook = async (url, context, nextLoad) => {
-    if (url.startsWith("file:")) {
-        told?.postMessage(url);
+    const file = fileOf(url);
+    if (file === undefined) {
+        return nextLoad(url, context);
     }
-    const bare = url.split(/[?#]/)[0] ?? url;
-    if (bare.startsWith("file:") && isUnbuilt(fileURLToPath(bare))) {
-        return { format: "module", source: asModule(fileURLToPath(bare)), shortCircuit: true };
+    told?.postMessage(url);
+    if (isUnbuilt(file)) {
+        return { format: "module", source: asModule(file), shortCircuit: true };
     }
     const loaded = await nextLoad(url, context);
-    if (
-        loaded.format !== "module" ||
-        !url.startsWith("file:") ||
-        loaded.source === null ||
-        loaded.source === undefined
-    ) {
+    if (loaded.format !== "module" || loaded.source === null || loaded.source === undefined) {
         return loaded;
     }
     const source =
         typeof loaded.source === "string" ? loaded.source : Buffer.from(loaded.source as ArrayBuffer).toString("utf8");
-    if (!mayDeclareProviders(fileURLToPath(bare), source, root)) {
+    if (!mayDeclareProviders(file, source, root)) {
         return loaded;
     }
-    return { ...loaded, source: withDeclarations(source, bare, "module") };
+    return { ...loaded, source: withDeclarations(source, url.split(/[?#]/)[0] ?? url, "module") };
 };

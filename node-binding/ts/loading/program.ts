@@ -10,6 +10,7 @@ import type { HookData } from "./esm-hooks";
 import type { LoadedFiles } from "./loaded-files";
 import { withoutCopies } from "./namespaces";
 import { mayDeclareProviders } from "./packages";
+import { ProjectError } from "./project-error";
 import { keepLines } from "./readable";
 import { findUp, loaderConfig } from "./tsconfig";
 import { readUnbuiltSdks } from "./unbuilt-sdks";
@@ -22,12 +23,6 @@ export interface RuntimeOptions {
     typecheck?: boolean | string;
     /** The tsconfig.json to use. */
     tsconfig?: string;
-}
-
-/** A mistake in the project, to be shown without a stack. */
-export class ProjectError extends Error {
-    // The SDK and we show errors of this kind by their message alone.
-    readonly plain = true;
 }
 
 /** Where a program begins. */

@@ -5,15 +5,10 @@ import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import * as path from "node:path";
 import type * as TypeScript from "typescript";
-import { keep, readKept } from "../process/kept-files";
+import { keep, keptBeside, readKept } from "../process/kept-files";
+import { ProjectError } from "./project-error";
 
-/** TypeScript cannot be had, or is one whose compiler nobody can call. */
-export class NoCompilerError extends Error {
-    // Shown by its message alone: where it was raised helps nobody.
-    readonly plain = true;
-}
-
-/** The code of a file, as a script. Throws a `NoCompilerError`. */
+/** The code of a file, as a script. Throws a `ProjectError` where no TypeScript is to be had whose compiler can be called. */
 export function compiled(file: string): string {
     const source = fs.readFileSync(file, "utf8");
     const kept = keptFor(file, source);
@@ -38,8 +33,8 @@ function keptFor(file: string, source: string): string | undefined {
         .update(`${path.basename(file)}\0`)
         .update(source);
     try {
-        const sdk = path.dirname(createRequire(file).resolve("@pulumi/pulumi/package.json"));
-        return path.join(sdk, "../../.cache/maloko/sdks", `${hash.digest("hex").slice(0, 32)}.js`);
+        const sdk = createRequire(file).resolve("@pulumi/pulumi/package.json");
+        return keptBeside(sdk, "sdks", `${hash.digest("hex").slice(0, 32)}.js`);
     } catch {
         return undefined;
     }
@@ -82,7 +77,7 @@ let compiler: typeof TypeScript | undefined;
 function compilerFor(file: string): typeof TypeScript {
     compiler ??= [...compilersFor(createRequire(file))].find(canTranspile);
     if (compiler === undefined) {
-        throw new NoCompilerError(
+        throw new ProjectError(
             `${path.dirname(file)} is the SDK of a package that was not built, and no TypeScript is there to read it: ` +
                 "run `npm install --save-dev typescript@5`, or make the SDK with `maloko package add`, which needs no build",
         );

@@ -3,6 +3,11 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as path from "node:path";
 
+/** Where such a file is: with the caches of other tools, beside the package that it is made of, so that it goes when that goes. */
+export function keptBeside(packageJson: string, ...names: string[]): string {
+    return path.join(path.dirname(packageJson), "../../.cache/maloko", ...names);
+}
+
 /** What was kept in a file; undefined where it is to be made, because there is none yet or it cannot be read. */
 export function readKept(file: string): string | undefined {
     try {
