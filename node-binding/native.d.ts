@@ -115,7 +115,7 @@ export declare function fleetPlace(source: string): string
 export declare function fleetText(kind: string, document: string, columns: number): string
 
 /** What lies in the store of a stack. */
-export interface Stored {
+export interface CheckpointAndJournal {
     /** The checkpoint. */
     checkpoint: Buffer
     /** The journal that an operation left which did not come to its end. */
@@ -154,7 +154,7 @@ export declare class TestStack {
     /** Begins a task (JSON, `engine-kit/src/task`). Throws for one that cannot be read. */
     task(task: string): StackTask
     /** What lies in the store now. */
-    stored(): Stored
+    stored(): CheckpointAndJournal
 }
 
 /** What a test has its stack do in several operations: it says what the kit is to run, and takes the answers. */
@@ -172,8 +172,8 @@ export declare class StackTask {
  */
 export declare function pageOfRecord(record: string): string
 
-/** The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none. */
-export declare function lawText(law: string, title: string, provider: string, verdict: string): string
+/** The result of a law (JSON, `maloko_kit::LawResult`) in words. Throws for what is none. */
+export declare function lawText(law: string, title: string, provider: string, result: string): string
 
 /** Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read. */
 export declare function kitAnswer(question: string): string
@@ -273,15 +273,15 @@ export declare class PluginLife {
 }
 
 /** What `check` answered (JSON). */
-export interface Checked {
+export interface CheckAnswer {
     /** What the resource is made of. */
     inputs: Record<string, unknown>
     /** What is wrong with the inputs. */
-    failures: Array<Rejected>
+    failures: Array<RejectedInput>
 }
 
 /** One input that `check` does not accept. */
-export interface Rejected {
+export interface RejectedInput {
     /** The property's name; empty where it is about all of them. */
     property: string
     /** What is wrong with it. */
@@ -289,7 +289,7 @@ export interface Rejected {
 }
 
 /** What `diff` answered (JSON). */
-export interface Diffed {
+export interface DiffAnswer {
     /** Is anything to be done? `null`: the engine is to compare. */
     changes?: boolean | null
     /** The properties whose change replaces the object. */
@@ -301,7 +301,7 @@ export interface Diffed {
 }
 
 /** What `create` answered (JSON). */
-export interface Created {
+export interface CreateAnswer {
     /** The object's id. */
     id: string
     /** Its outputs. */
@@ -309,7 +309,7 @@ export interface Created {
 }
 
 /** What `read` or `find` answered (JSON). */
-export interface Seen {
+export interface ReadAnswer {
     /** The object's id; empty where there is no object. */
     id: string
     /** Its outputs. */
@@ -319,13 +319,13 @@ export interface Seen {
 }
 
 /** What `update` answered (JSON). */
-export interface Updated {
+export interface UpdateAnswer {
     /** The object's outputs. */
     outs: Record<string, unknown>
 }
 
 /** An object as the SDK itself would have stored it (JSON). */
-export interface Serialized {
+export interface SerializedObject {
     /** The text. */
     text: string
     /** Is it to be a secret? */
@@ -339,7 +339,7 @@ export interface Transience {
 }
 
 /** A failed call as the package describes it (JSON). */
-export type Failure =
+export type CallFailure =
     | { kind: 'raised'; message: string; traceback: string; transience?: Transience }
     | { kind: 'badReturn'; message: string }
     | { kind: 'unreadable'; message: string; returned: string; id: string }

@@ -85,12 +85,12 @@ impl Wording for Flags {
 }
 
 /// Hands events on, with what has to be added to the commands in their messages.
-pub(crate) struct Aimed {
+pub(crate) struct CommandContextSink {
     pub(crate) to: Arc<dyn EventSink>,
     pub(crate) aim: CommandContext,
 }
 
-impl EventSink for Aimed {
+impl EventSink for CommandContextSink {
     fn emit(&self, event: Event) {
         self.to.emit(match event {
             Event::Diagnostic(told) => {

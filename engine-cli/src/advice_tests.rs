@@ -9,7 +9,7 @@ use maloko_core::message;
 use maloko_core::message::{Code, Command, Message};
 use maloko_core::state::{Backend, LocalBackend, StackName};
 
-use super::{Aimed, CommandContext};
+use super::{CommandContext, CommandContextSink};
 use crate::arguments::parse;
 use crate::language_host::Language;
 use crate::testing::World;
@@ -49,7 +49,7 @@ fn commands_in_messages_get_the_flags_that_they_lack() {
 #[test]
 fn what_others_run_or_print_stays_as_it_is() {
     let heard = Arc::new(Heard::default());
-    let sink = Aimed { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
+    let sink = CommandContextSink { to: Arc::clone(&heard) as Arc<_>, aim: aimed("up", Some("dev")) };
     let texts = ["locked by maloko of ada (`maloko up`, process 7 on host)", "`maloko refresh`"];
     for text in texts {
         sink.emit(Event::Diagnostic(Diagnostic {

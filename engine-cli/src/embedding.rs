@@ -98,7 +98,7 @@ fn stop(engine: &Engine) {
 
 /// The outcome of a command line.
 #[derive(Clone)]
-pub struct Finished {
+pub struct CommandOutcome {
     /// The exit code that the process would have had (docs/reference/command-line.md has the list).
     pub code: i32,
     /// The message with which the command line would have ended, without `error:`; empty when there is none, or when it

@@ -45,7 +45,7 @@ use failure::{Failure, code};
 use maloko_core::error::Reason;
 use maloko_core::invisible::clean;
 
-pub use embedding::{Cancellation, EngineEvents, Finished, OperationEnd};
+pub use embedding::{Cancellation, CommandOutcome, EngineEvents, OperationEnd};
 pub use failure::Why;
 pub use library::{Invocation, run_in};
 pub use operation::{RunForTests, plugin_under_test};

@@ -15,7 +15,7 @@ use maloko_core::error::Reason;
 
 use crate::arguments;
 use crate::context::Context;
-use crate::embedding::{Cancellation, EngineEvents, Finished, Library, called_off};
+use crate::embedding::{Cancellation, CommandOutcome, EngineEvents, Library, called_off};
 use crate::failure::Why;
 use crate::language_host::LanguageHost;
 use crate::progress::{ProgressListener, ProgressMeter};
@@ -47,7 +47,7 @@ pub struct Invocation {
 
 /// Runs a command line to its end. `language_host` is of this run only; its `re_execute` and `run_pass` are not called. Needs a
 /// tokio runtime with time, of which it does not spawn onto any thread.
-pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>) -> Finished {
+pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>) -> CommandOutcome {
     let Invocation { arguments, directory, variables, out, err, events, progress, meter, cancellation, known_keys } =
         invocation;
     let (mut out, mut err) = (out, err);
@@ -62,7 +62,7 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
             let text = error.render().to_string();
             drop(stream.write_all(text.as_bytes()));
             let why = (error.exit_code() != 0).then(|| Why::new(Reason::Configuration, &text));
-            return Finished { code: error.exit_code(), message: String::new(), operation: None, why };
+            return CommandOutcome { code: error.exit_code(), message: String::new(), operation: None, why };
         }
     };
     let library = Arc::new(Library { events, progress, meter, cancellation, end: Mutex::default() });
@@ -88,11 +88,11 @@ pub async fn run_in(invocation: Invocation, language_host: Arc<dyn LanguageHost>
     match result {
         Ok(code) => {
             let why = of_operation.or_else(|| (code != 0).then(|| Why::new(Reason::Other, "")));
-            Finished { code, message: String::new(), operation, why }
+            CommandOutcome { code, message: String::new(), operation, why }
         }
         Err(failure) => {
             let why = of_operation.unwrap_or_else(|| Why::from(&failure));
-            Finished { code: failure.code, message: failure.message.into(), operation, why: Some(why) }
+            CommandOutcome { code: failure.code, message: failure.message.into(), operation, why: Some(why) }
         }
     }
 }

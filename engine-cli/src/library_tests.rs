@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use maloko_core::environment::KnownKeys;
 use maloko_core::event::Outcome;
 
-use super::{Cancellation, EngineEvents, Finished, Invocation, run_in};
+use super::{Cancellation, CommandOutcome, EngineEvents, Invocation, run_in};
 use crate::embedding::EventLines;
 use crate::progress::ProgressMeter;
-use crate::testing::{NoLanguage, World, Written};
+use crate::testing::{NoLanguage, OutputBuffer, World};
 
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
@@ -24,7 +24,7 @@ impl EngineEvents for Told {
 
 /// What a library sees of a command line.
 struct Seen {
-    finished: Finished,
+    finished: CommandOutcome,
     out: String,
     err: String,
     events: Vec<String>,
@@ -35,7 +35,7 @@ fn variables(world: &World) -> BTreeMap<String, OsString> {
 }
 
 async fn seen(world: &World, line: &str, variables: BTreeMap<String, OsString>, cancellation: Cancellation) -> Seen {
-    let (out, err, events) = (Written::default(), Written::default(), Arc::new(Told::default()));
+    let (out, err, events) = (OutputBuffer::default(), OutputBuffer::default(), Arc::new(Told::default()));
     let invocation = Invocation {
         arguments: line.split_whitespace().map(OsString::from).collect(),
         directory: world.project.clone(),

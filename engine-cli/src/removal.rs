@@ -12,7 +12,7 @@ use crate::workplace::Workplace;
 const COMMAND: &str = "maloko stack rm";
 
 /// What would be forgotten with a stack.
-pub(crate) enum Left {
+pub(crate) enum StackContents {
     Nothing,
     Resources(String),
     /// Creates whose outcome is unknown.
@@ -20,23 +20,23 @@ pub(crate) enum Left {
 }
 
 /// A stack as it was before there was a lock.
-pub(crate) struct Seen {
+pub(crate) struct ObservedStack {
     stored: StoredStack,
-    pub(crate) left: Left,
+    pub(crate) contents: StackContents,
 }
 
-impl Seen {
+impl ObservedStack {
     pub(crate) async fn look(workplace: &Workplace<'_>, stack: &StackName) -> Result<Self> {
         // Before the state is read: what comes between the two shows under the lock.
         let stored = workplace.stored(stack).await?;
         let snapshot = workplace.read(stack).await?;
         let resources = snapshot.resources.iter().filter(|resource| !resource.urn.is_root_stack()).count();
-        let left = match (resources, uncertain(&snapshot)) {
-            (0, 0) => Left::Nothing,
-            (0, unresolved_creates) => Left::UnresolvedCreates(count(unresolved_creates, "unresolved create")),
-            (resources, _) => Left::Resources(count(resources, "resource")),
+        let contents = match (resources, uncertain(&snapshot)) {
+            (0, 0) => StackContents::Nothing,
+            (0, unresolved_creates) => StackContents::UnresolvedCreates(count(unresolved_creates, "unresolved create")),
+            (resources, _) => StackContents::Resources(count(resources, "resource")),
         };
-        Ok(Self { stored, left })
+        Ok(Self { stored, contents })
     }
 }
 
@@ -52,12 +52,12 @@ fn uncertain(snapshot: &Snapshot) -> usize {
 /// Removes a stack of which a run has destroyed everything.
 pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
     let shown = workplace.shown(stack);
-    let seen = Seen::look(workplace, stack).await?;
-    match &seen.left {
-        Left::Resources(resources) => {
+    let seen = ObservedStack::look(workplace, stack).await?;
+    match &seen.contents {
+        StackContents::Resources(resources) => {
             Err(Failure::new(format!("the stack '{shown}' was not removed: {resources} left in it")))
         }
-        Left::UnresolvedCreates(unresolved_creates) => Err(Failure::new(message![
+        StackContents::UnresolvedCreates(unresolved_creates) => Err(Failure::new(message![
             format!(
                 "the stack '{shown}' was not removed: it still knows of {unresolved_creates} whose objects may exist. "
             ),
@@ -65,7 +65,7 @@ pub(crate) async fn remove_empty(workplace: &Workplace<'_>, stack: &StackName) -
             " lists them; look for the objects, then forget the creates with ",
             Command::new("refresh").with("--clear-pending-creates")
         ])),
-        Left::Nothing => Ok(()),
+        StackContents::Nothing => Ok(()),
     }?;
     delete(workplace, stack, Some(&seen), false).await?;
     workplace.context.console.note(format!("Stack '{shown}' has been removed!"));
@@ -107,7 +107,7 @@ async fn keep_newest(workplace: &Workplace<'_>, lease: &dyn Lease, found: &Store
 pub(crate) async fn delete(
     workplace: &Workplace<'_>,
     stack: &StackName,
-    seen: Option<&Seen>,
+    seen: Option<&ObservedStack>,
     preserve_config: bool,
 ) -> Result<()> {
     if seen.is_none() {
@@ -115,7 +115,7 @@ pub(crate) async fn delete(
     }
     let lease = workplace.backend.lease(stack, COMMAND).await?;
     match seen {
-        Some(Seen { stored: seen, .. }) => {
+        Some(ObservedStack { stored: seen, .. }) => {
             let found = lease.load().await?;
             if (&found.checkpoint, &found.journal) != (&seen.checkpoint, &seen.journal) {
                 lease.release().await?;

@@ -90,9 +90,9 @@ impl LanguageHost for NoLanguage {
 
 /// Bytes that a command wrote.
 #[derive(Clone, Default)]
-pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct OutputBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Written {
+impl Write for OutputBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -103,7 +103,7 @@ impl Write for Written {
     }
 }
 
-impl Written {
+impl OutputBuffer {
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
@@ -124,7 +124,7 @@ impl std::io::Write for Deaf {
 
 /// The outcome of a command.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct CommandOutput {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -164,7 +164,7 @@ impl World {
         arguments: &[OsString],
         parsed: &Arguments,
         out: impl std::io::Write + Send + 'static,
-        err: Written,
+        err: OutputBuffer,
     ) -> Context {
         let variables = self.variables.clone();
         Context {
@@ -185,35 +185,35 @@ impl World {
     /// The world as a command finds it.
     pub(crate) fn look(&self, line: &str) -> Context {
         let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        self.context(&arguments, &parse(&arguments).unwrap(), Written::default(), Written::default())
+        self.context(&arguments, &parse(&arguments).unwrap(), OutputBuffer::default(), OutputBuffer::default())
     }
 
     /// Runs a command line; blanks separate its arguments.
-    pub(crate) fn run(&self, line: &str) -> Done {
+    pub(crate) fn run(&self, line: &str) -> CommandOutput {
         let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let parsed = parse(&arguments).unwrap();
-        let (out, err) = (Written::default(), Written::default());
+        let (out, err) = (OutputBuffer::default(), OutputBuffer::default());
         let context = self.context(&arguments, &parsed, out.clone(), err.clone());
         self.done(context, parsed, &out, &err)
     }
 
-    fn done(&self, context: Context, parsed: Arguments, out: &Written, err: &Written) -> Done {
+    fn done(&self, context: Context, parsed: Arguments, out: &OutputBuffer, err: &OutputBuffer) -> CommandOutput {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let result = runtime.block_on(crate::perform(context, parsed.command));
         let (code, message) = match result {
             Ok(code) => (code, String::new()),
             Err(Failure { code, message, .. }) => (code, message.into()),
         };
-        Done { code, out: self.neutral(&out.text()), err: self.neutral(&(err.text() + &message)) }
+        CommandOutput { code, out: self.neutral(&out.text()), err: self.neutral(&(err.text() + &message)) }
     }
 
     /// Runs a command line with a stdout that fails like this, and gives its exit code and what it said.
-    pub(crate) fn run_unheard(&self, line: &str, error: std::io::ErrorKind) -> Done {
+    pub(crate) fn run_unheard(&self, line: &str, error: std::io::ErrorKind) -> CommandOutput {
         let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let parsed = parse(&arguments).unwrap();
-        let err = Written::default();
+        let err = OutputBuffer::default();
         let context = self.context(&arguments, &parsed, Deaf(error), err.clone());
-        self.done(context, parsed, &Written::default(), &err)
+        self.done(context, parsed, &OutputBuffer::default(), &err)
     }
 
     /// Runs a command line that has to work, and gives what it printed.

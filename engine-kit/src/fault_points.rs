@@ -139,9 +139,9 @@ fn kinds_at(label: &str) -> &'static [Interruption] {
 
 /// How many points the runs of a stack have passed, and how often those of each label. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Passed(Arc<Mutex<(u64, HashMap<String, u64>)>>);
+pub(crate) struct PointCounter(Arc<Mutex<(u64, HashMap<String, u64>)>>);
 
-impl Passed {
+impl PointCounter {
     pub(crate) fn count(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
@@ -160,7 +160,7 @@ impl Passed {
 /// The points of one run.
 pub(crate) struct FaultPoints {
     /// Shared by all runs of the stack.
-    passed: Passed,
+    passed: PointCounter,
     crash: Option<Crash>,
     state: Mutex<State>,
     engine: OnceLock<Weak<Engine>>,
@@ -175,7 +175,7 @@ struct State {
 }
 
 impl FaultPoints {
-    pub(crate) fn new(passed: Passed, crash: Option<Crash>, backend: Arc<dyn Backend>, stack: StackName) -> Self {
+    pub(crate) fn new(passed: PointCounter, crash: Option<Crash>, backend: Arc<dyn Backend>, stack: StackName) -> Self {
         Self { passed, crash, state: Mutex::default(), engine: OnceLock::new(), store: (backend, stack) }
     }
 

@@ -26,7 +26,7 @@ use crate::stubs::{lowered, remarked};
 pub(crate) type Matches = Arc<Mutex<HashMap<u64, u64>>>;
 
 /// A fault with its globs compiled.
-struct Armed {
+struct CompiledFault {
     fault: Fault,
     resource: Option<GlobMatcher>,
     kind: Option<GlobMatcher>,
@@ -39,7 +39,7 @@ pub(crate) struct KitHost {
     pub(crate) fault_points: Arc<FaultPoints>,
     clock: Option<VirtualClock>,
     calls: Mutex<Vec<Call>>,
-    faults: Vec<Armed>,
+    faults: Vec<CompiledFault>,
     matches: Matches,
     /// The providers' places (`module:Class`), for faults that name one.
     places: Mutex<HashMap<ObjectId, String>>,
@@ -77,7 +77,7 @@ impl KitHost {
         matches: Matches,
     ) -> CoreResult<Self> {
         let arm = |fault: &Fault| {
-            Ok(Armed {
+            Ok(CompiledFault {
                 resource: glob(fault.resource.as_ref())?,
                 kind: glob(fault.kind.as_ref())?,
                 fault: fault.clone(),
@@ -148,7 +148,7 @@ impl KitHost {
             let known = locked(&self.places).get(&object).cloned();
             known.or_else(|| self.inner.describe(object).ok().map(|it| it.reference.place())).unwrap_or_default()
         };
-        for Armed { fault, resource, kind: kinds } in &self.faults {
+        for CompiledFault { fault, resource, kind: kinds } in &self.faults {
             let fits = resource.as_ref().is_none_or(|glob| glob.is_match(name))
                 && kinds.as_ref().is_none_or(|glob| {
                     glob.is_match(kind) || kind.rsplit([':', '/']).next().is_some_and(|last| glob.is_match(last))

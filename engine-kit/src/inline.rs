@@ -16,13 +16,13 @@ impl Workers for Inline {
     fn start(&self, _name: &str, work: BoxFuture<'static, ()>) -> io::Result<Box<dyn Worker>> {
         let task = Arc::new(Task { work: Mutex::new(Some(work)), phase: AtomicU8::new(IDLE) });
         task.wake();
-        Ok(Box::new(Started))
+        Ok(Box::new(InlineWorker))
     }
 }
 
-struct Started;
+struct InlineWorker;
 
-impl Worker for Started {
+impl Worker for InlineWorker {
     /// Whoever ended the work has done what was left of it.
     fn join(self: Box<Self>) {}
 }

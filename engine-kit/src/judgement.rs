@@ -14,7 +14,7 @@ use crate::fault_points::Interruption;
 use crate::files;
 use crate::laws::{self, PassedOver, Subject};
 use crate::lifecycle::{self, Edit};
-use crate::plan_assertions::{self, Demand, Expected, Step};
+use crate::plan_assertions::{self, Demand, ExpectedStep, Step};
 use crate::recorded;
 
 /// One question of a testing kit.
@@ -24,7 +24,7 @@ enum Question {
     /// A plan as text.
     PlanText { steps: Vec<Step> },
     /// Where a plan is not as expected, as a list of lines.
-    PlanDifferences { steps: Vec<Step>, expected: Vec<Expected> },
+    PlanDifferences { steps: Vec<Step>, expected: Vec<ExpectedStep> },
     /// Does a plan meet a demand? `{ "holds", "text" }`.
     PlanDemand { steps: Vec<Step>, demand: Demand },
     /// The texts inside the secrets of an exported state.
@@ -64,7 +64,7 @@ enum Question {
         #[serde(default)]
         count: usize,
     },
-    /// The verdict ([`laws::Verdict`]) where all examples said nothing.
+    /// The result ([`laws::LawResult`]) where all examples said nothing.
     NothingTried { examples: Vec<PassedOver> },
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },

@@ -38,16 +38,16 @@ pub use clock::VirtualClock;
 pub use fault_points::{Crash, Interruption, Point};
 pub use judgement::answer;
 pub use laws::{
-    Ability, Arguments, Bag, Break, Cancelled, Checked, End, Finding, Former, Law, LawTrial, Leak, Made, Operation,
-    PlannedChange, PlannedStep, Program, Raised, Ran, Request, Returned, Shown, ShownInputs, Subject, Touch, Unkept,
-    Verdict, Wanted, Words, World, verdict_text,
+    Ability, Arguments, Bag, Break, CancelOutcome, CheckOutcome, DeployedResource, End, Finding, Former, Law,
+    LawResult, LawTrial, Leak, MethodError, Operation, PlannedChange, PlannedStep, Program, ProgramResource, Request,
+    ReturnedOutputs, RunOutcome, ShownInputs, Subject, Touch, Unkept, VisibleOutput, Words, World, law_result_text,
 };
 pub use lifecycle::{
-    Asked, Inputs, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlanned, LifeRan, LifeRequest, LifeResource,
-    LifeRun, LifeSubject, LifeTrial, Meanwhile, Story,
+    DirectCallOutcome, Inputs, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep, LifeRequest,
+    LifeResource, LifeRun, LifeRunOutcome, LifeSubject, LifeTrial, Meanwhile, Story,
 };
 pub use plugin_laws::{
-    Listener, PluginSetup, PluginTrial, PluginUnderTest, PluginVerdict, Plugins, Samples, WorldCommands, judge_plugin,
+    Listener, PluginLawResult, PluginSetup, PluginTrial, PluginUnderTest, Plugins, Samples, WorldCommands, judge_plugin,
 };
 pub use plugin_lifecycle::PluginLife;
 pub use report::Report;

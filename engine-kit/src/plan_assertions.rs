@@ -52,7 +52,7 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
 
 /// What a test expects of one resource.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedStep {
     /// What the resource is called.
     key: String,
     /// What the test wrote, as its language shows it.
@@ -105,7 +105,7 @@ pub(crate) fn is_change(action: &str) -> bool {
 
 /// Where a plan is not as expected, a line for each resource and below it one for each property; empty when it is. What is
 /// not expected by name must be `same` or `read`.
-pub(crate) fn differences(steps: &[Step], expected: &[Expected]) -> Vec<String> {
+pub(crate) fn differences(steps: &[Step], expected: &[ExpectedStep]) -> Vec<String> {
     let mut lines = Vec::new();
     for wanted in expected {
         match steps.iter().find(|step| step.key == wanted.key) {

@@ -1,6 +1,6 @@
 use serde_json::{Value as Json, json};
 
-use super::{Demand, Expected, Step, differences, judge, text};
+use super::{Demand, ExpectedStep, Step, differences, judge, text};
 
 #[expect(clippy::unwrap_used, reason = "the test's own JSON")]
 fn read<T: serde::de::DeserializeOwned>(json: Json) -> T {
@@ -51,7 +51,7 @@ fn long_values_are_cut_off_between_characters() {
 
 #[test]
 fn what_is_missing_otherwise_or_not_expected_has_a_line_of_its_own() {
-    let expected: Vec<Expected> = read(json!([
+    let expected: Vec<ExpectedStep> = read(json!([
         { "key": "b", "shown": "\"update\"", "mismatches": ["expected \"update\", got \"replace\""] },
         { "key": "d", "shown": "\"create\"", "mismatches": [] },
         { "key": "c", "shown": "\"delete\"", "mismatches": [] },

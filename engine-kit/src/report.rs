@@ -46,7 +46,7 @@ pub struct Report {
     /// Every point that the run has passed.
     pub points: Vec<Point>,
     /// Where a crash of the order's struck; `None` when it did not.
-    pub struck: Option<Struck>,
+    pub struck: Option<InjectedCrash>,
     /// What was recorded of the run for its page; `None` where nobody did, or where it is too much.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
@@ -56,7 +56,7 @@ pub struct Report {
 
 /// A crash that happened.
 #[derive(Clone, Debug, Serialize)]
-pub struct Struck {
+pub struct InjectedCrash {
     /// Where.
     pub point: Point,
     /// How.

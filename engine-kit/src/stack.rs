@@ -30,7 +30,7 @@ use maloko_core::{Engine, Operation, OperationKind, Urn};
 use serde_json::{Value as Json, json};
 
 use crate::clock::VirtualClock;
-use crate::fault_points::{FaultPoints, Passed};
+use crate::fault_points::{FaultPoints, PointCounter};
 use crate::host::{KitHost, Matches};
 use crate::inline::Inline;
 use crate::json::{self, Secrets};
@@ -39,7 +39,7 @@ use crate::plan;
 use crate::plugins::KitPlugins;
 use crate::report::Report;
 use crate::run_request::{RunRequest, Time, Verb};
-use crate::step_log::{HostWording, RecordForPage, StepLog, Watched};
+use crate::step_log::{HostWording, RecordForPage, StepLog, StepLogWithPage};
 use crate::stubs::{Schemas, StubbedObjects, Stubs};
 
 use history::Histories;
@@ -61,7 +61,7 @@ pub struct TestStack {
     /// Does it outlive the process?
     on_disk: bool,
     clock: VirtualClock,
-    points: Passed,
+    points: PointCounter,
     matches: Matches,
     stubbed: StubbedObjects,
     history: Arc<Mutex<Histories>>,
@@ -117,7 +117,7 @@ impl TestStack {
             crypter,
             on_disk,
             clock: VirtualClock::default(),
-            points: Passed::default(),
+            points: PointCounter::default(),
             matches: Matches::default(),
             stubbed: StubbedObjects::default(),
             history: Arc::default(),
@@ -351,7 +351,7 @@ impl TestStack {
         let events: Arc<dyn EventSink> = match &page {
             Some(page) => {
                 operation.activities = Activities::watched_by(vec![Arc::clone(page) as _]);
-                Arc::new(Watched { step_log: Arc::clone(&step_log), page: Arc::clone(page) })
+                Arc::new(StepLogWithPage { step_log: Arc::clone(&step_log), page: Arc::clone(page) })
             }
             None => Arc::clone(&step_log) as _,
         };

@@ -22,13 +22,13 @@ const BAR: u64 = 24;
 /// The installations of one run.
 #[derive(Default)]
 pub(crate) struct Acquisition {
-    cancelled: Arc<Cancelled>,
+    cancelled: Arc<CancelSignal>,
     /// Those that go on, by what is installed: a run may need the same plugin twice.
     turns: Mutex<BTreeMap<PackageRequest, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 #[derive(Default)]
-struct Cancelled {
+struct CancelSignal {
     is_set: AtomicBool,
     told: Notify,
 }
@@ -116,7 +116,7 @@ struct RunProgress {
     engine: EngineCell,
     /// The provider resource that needs it.
     provider: Urn,
-    cancelled: Arc<Cancelled>,
+    cancelled: Arc<CancelSignal>,
     what: Mutex<String>,
     /// How much of the bar was shown last.
     shown: AtomicU64,

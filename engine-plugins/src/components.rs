@@ -7,7 +7,7 @@ use maloko_core::urn::Urn;
 use maloko_core::wire::provider as wire;
 
 use crate::answers::outputs_in;
-use crate::provider::{Called, RunningPlugin, bad_return, failures};
+use crate::provider::{CallResult, RunningPlugin, bad_return, failures};
 
 impl RunningPlugin {
     /// Has the plugin make a component. It registers that, and what is in it, before it answers.
@@ -15,7 +15,7 @@ impl RunningPlugin {
         &self,
         request: wire::ConstructRequest,
         inputs: &PropertyMap,
-    ) -> Called<PluginAnswer> {
+    ) -> CallResult<PluginAnswer> {
         let features = self.features();
         if !features.secrets {
             let message = "its plugin takes no secrets, and only those that do can make components";
@@ -35,7 +35,7 @@ impl RunningPlugin {
         &self,
         request: wire::CallRequest,
         arguments: &PropertyMap,
-    ) -> Called<PluginAnswer> {
+    ) -> CallResult<PluginAnswer> {
         // Whatever the plugin understands: what it is given for a method keeps its secrets and references.
         let features = crate::answers::Features { secrets: true, resources: true, ..self.features() };
         let preview = request.dry_run;

@@ -23,7 +23,7 @@ use crate::engine_service::{EngineCell, EngineService, MonitorGate};
 use crate::failures::no_provider;
 use crate::functions::PluginFunctions;
 use crate::install::GitPlace;
-use crate::locate::{LocateError, Located, attached, locate};
+use crate::locate::{LocateError, LocatedPlugin, attached, locate};
 use crate::programs::runtime_command::PluginCommand;
 use crate::programs::{caller, dynamic_server};
 use crate::provider::RunningPlugin;
@@ -33,7 +33,7 @@ use crate::views::ViewTokens;
 
 /// See the module's text. Nothing is begun, not even a thread, before the first plugin is started: a run may fork before.
 pub struct Plugins {
-    shared: Arc<Shared>,
+    shared: Arc<PluginRegistry>,
     runtime: OnceLock<Option<Runtime>>,
 }
 
@@ -50,7 +50,7 @@ impl Schemas {
     }
 }
 
-struct Shared {
+struct PluginRegistry {
     settings: PluginSettings,
     engine: EngineCell,
     running: Mutex<BTreeMap<ObjectId, Arc<RunningPlugin>>>,
@@ -69,7 +69,7 @@ impl Plugins {
     /// The plugins of a run with these settings.
     #[must_use]
     pub fn new(settings: PluginSettings) -> Self {
-        let shared = Shared {
+        let shared = PluginRegistry {
             settings,
             engine: Arc::default(),
             running: Mutex::default(),
@@ -139,7 +139,7 @@ impl Plugins {
     }
 }
 
-impl Shared {
+impl PluginRegistry {
     fn plugin(&self, number: ObjectId) -> Result<Arc<RunningPlugin>, ProviderError> {
         lock(&self.running).get(&number).cloned().ok_or_else(|| no_provider("its plugin has ended".to_owned()))
     }
@@ -180,8 +180,8 @@ impl Shared {
             self.located_server(package, provider).await
         };
         let (port, process) = match located.map_err(no_provider)? {
-            Located::Attached(port) => (port, None),
-            Located::Program { command, on_path, installed } => {
+            LocatedPlugin::Attached(port) => (port, None),
+            LocatedPlugin::Program { command, on_path, installed } => {
                 if let Some(folder) = installed {
                     folder.note_use();
                 }
@@ -223,9 +223,9 @@ impl Shared {
 
     /// Finds the server for the code of dynamic resources that components' plugins made: one that runs already, else the
     /// SDK's in the environment of one of these plugins. The error says of each why it cannot be had.
-    async fn located_server(&self, package: &PackageRequest, provider: &Urn) -> Result<Located, String> {
+    async fn located_server(&self, package: &PackageRequest, provider: &Urn) -> Result<LocatedPlugin, String> {
         if let Some(port) = attached(&self.settings, &package.name)? {
-            return Ok(Located::Attached(port));
+            return Ok(LocatedPlugin::Attached(port));
         }
         let mut reasons = Vec::new();
         for of in &package.environments {
@@ -233,22 +233,22 @@ impl Shared {
                 let caller = caller::command(&package.name)?;
                 let mut command = dynamic_server::beside(&caller, of, &package.name, &self.settings)?;
                 command.variables.extend(caller.variables);
-                return Ok(Located::Program { command, on_path: false, installed: None });
+                return Ok(LocatedPlugin::Program { command, on_path: false, installed: None });
             }
             let found = match self.located(of, provider).await {
-                Ok(Located::Program { command, installed, .. }) => {
+                Ok(LocatedPlugin::Program { command, installed, .. }) => {
                     if let Some(folder) = installed {
                         folder.note_use();
                     }
                     dynamic_server::beside(&command, of, &package.name, &self.settings)
                 }
-                Ok(Located::Attached(_)) => {
+                Ok(LocatedPlugin::Attached(_)) => {
                     Err(dynamic_server::unknown_environment(of, &package.name, "was started by somebody else"))
                 }
                 Err(reason) => Err(reason),
             };
             match found {
-                Ok(command) => return Ok(Located::Program { command, on_path: false, installed: None }),
+                Ok(command) => return Ok(LocatedPlugin::Program { command, on_path: false, installed: None }),
                 Err(reason) => reasons.push(reason),
             }
         }
@@ -256,7 +256,7 @@ impl Shared {
     }
 
     /// Finds the plugin of a package; one that is missing is installed.
-    async fn located(&self, package: &PackageRequest, provider: &Urn) -> Result<Located, String> {
+    async fn located(&self, package: &PackageRequest, provider: &Urn) -> Result<LocatedPlugin, String> {
         let locate = || locate(&self.settings, package, &|text| self.warn(text));
         match locate() {
             Err(LocateError::Missing(_)) => {}

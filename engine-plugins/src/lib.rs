@@ -29,8 +29,8 @@ mod views;
 
 pub use host::{FoundSchema, Plugins};
 pub use install::{
-    DeclaredPlugin, GitSource, InstallError, InstallOptions, Installed, Installer, PluginEntry, Progress, WantedPlugin,
-    ambiguous_places, declared_plugin, declared_plugins, installed_plugins, newest_of,
+    DeclaredPlugin, GitSource, InstallError, InstallOptions, InstalledPlugin, Installer, PluginEntry, Progress,
+    WantedPlugin, ambiguous_places, declared_plugin, declared_plugins, installed_plugins, newest_of,
 };
 pub use locate::find_plugin;
 pub use settings::{PluginSettings, ProjectPlugin, variables};

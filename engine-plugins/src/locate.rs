@@ -12,7 +12,7 @@ use crate::settings::PluginSettings;
 
 /// A plugin that was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Located {
+pub(crate) enum LocatedPlugin {
     /// It runs already and listens on that port.
     Attached(u16),
     /// It is started; `warning` says what the user should know of that. `installed` is its folder among the installed ones.
@@ -47,14 +47,14 @@ pub(crate) fn locate(
     settings: &PluginSettings,
     package: &PackageRequest,
     warn: &(dyn Fn(&str) + Sync),
-) -> Result<Located, LocateError> {
+) -> Result<LocatedPlugin, LocateError> {
     let (name, version) = package.plugin();
     let wanted = wanted_version(name, version)?;
     if let Some(port) = attached(settings, name)? {
-        return Ok(Located::Attached(port));
+        return Ok(LocatedPlugin::Attached(port));
     }
     let executable = format!("pulumi-resource-{name}");
-    let started = |command| Located::Program { command, on_path: false, installed: None };
+    let started = |command| LocatedPlugin::Program { command, on_path: false, installed: None };
     if let Some(place) = of_project(settings, name, wanted.as_ref(), warn) {
         // A file is the plugin itself, whatever it is called.
         let command = if place.is_file() { Ok(PluginCommand::of_file(place)) } else { command_in(&place, &executable) };
@@ -62,7 +62,7 @@ pub(crate) fn locate(
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {
-        return Ok(Located::Program { command: PluginCommand::of_file(file), on_path: true, installed: None });
+        return Ok(LocatedPlugin::Program { command: PluginCommand::of_file(file), on_path: true, installed: None });
     }
     let folder = settings.plugin_folder();
     let place = GitPlace::is_meant(&package.download_url).then(|| GitPlace::read(&package.download_url)).transpose()?;
@@ -70,7 +70,7 @@ pub(crate) fn locate(
     if let Some(folder) = folder.as_deref().and_then(|folder| installed(folder, called, wanted.as_ref())) {
         let inside = if below.is_empty() { folder.clone() } else { folder.join(below) };
         let command = command_in(&inside, &executable)?;
-        return Ok(Located::Program { command, on_path: false, installed: Some(PluginFolder::new(folder)) });
+        return Ok(LocatedPlugin::Program { command, on_path: false, installed: Some(PluginFolder::new(folder)) });
     }
     Err(LocateError::Missing(not_found(package, &executable, looks_at_path, folder.as_deref())))
 }
@@ -78,8 +78,8 @@ pub(crate) fn locate(
 /// Where the plugin of a package is, in words; nothing is started. The error says where it was looked for, and what helps.
 pub fn find_plugin(settings: &PluginSettings, package: &PackageRequest) -> Result<String, String> {
     Ok(match locate(settings, package, &|_| {}).map_err(LocateError::into_text)? {
-        Located::Attached(port) => format!("a plugin that runs already, on port {port}"),
-        Located::Program { command, .. } => command.program.display().to_string(),
+        LocatedPlugin::Attached(port) => format!("a plugin that runs already, on port {port}"),
+        LocatedPlugin::Program { command, .. } => command.program.display().to_string(),
     })
 }
 

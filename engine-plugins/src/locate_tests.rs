@@ -41,16 +41,16 @@ impl Place {
         self.write(&format!("home/plugins/resource-x-v{version}/pulumi-resource-x"), 0o755)
     }
 
-    fn locate(&self, version: &str) -> Result<Located, String> {
+    fn locate(&self, version: &str) -> Result<LocatedPlugin, String> {
         let package = PackageRequest { name: "x".to_owned(), version: version.to_owned(), ..PackageRequest::default() };
         locate(&self.settings, &package, &|text| self.warnings.lock().expect("no panic").push(text.to_owned()))
             .map_err(LocateError::into_text)
     }
 }
 
-fn file_of(located: Result<Located, String>) -> PathBuf {
+fn file_of(located: Result<LocatedPlugin, String>) -> PathBuf {
     match located {
-        Ok(Located::Program { command, .. }) => command.program,
+        Ok(LocatedPlugin::Program { command, .. }) => command.program,
         other => panic!("{other:?}"),
     }
 }
@@ -91,7 +91,7 @@ fn the_path_comes_before_what_is_installed_and_says_so() {
     assert_eq!(file_of(place.locate("")), installed, "a file that cannot be run is none");
     let ambient = place.write("bin/pulumi-resource-x", 0o755);
     match place.locate("9.9.9") {
-        Ok(Located::Program { command, on_path: true, .. }) => assert_eq!(command.program, ambient),
+        Ok(LocatedPlugin::Program { command, on_path: true, .. }) => assert_eq!(command.program, ambient),
         other => panic!("{other:?}"),
     }
     place.settings.environment.insert("PULUMI_IGNORE_AMBIENT_PLUGINS".to_owned(), "true".to_owned());
@@ -124,7 +124,7 @@ fn a_plugin_that_runs_already_is_attached() {
         place.settings.environment.insert("PULUMI_DEBUG_PROVIDERS".to_owned(), text.to_owned());
         place.locate("")
     };
-    assert_eq!(set("other:1,x:2345"), Ok(Located::Attached(2345)));
+    assert_eq!(set("other:1,x:2345"), Ok(LocatedPlugin::Attached(2345)));
     assert!(set("x").expect_err("no port").contains("'x'"));
 }
 
@@ -138,7 +138,7 @@ fn a_folder_with_a_manifest_is_run_by_its_runtime() {
     let python = place.write("home/plugins/resource-x-v1.0.0/venv/bin/python", 0o755);
     place.write("home/plugins/resource-x-v1.0.0/__main__.py", 0o644);
     match place.locate("") {
-        Ok(Located::Program { command, .. }) => {
+        Ok(LocatedPlugin::Program { command, .. }) => {
             assert_eq!((command.program, command.arguments), (python, vec![folder.into_os_string()]));
         }
         other => panic!("{other:?}"),

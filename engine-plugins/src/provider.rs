@@ -50,7 +50,7 @@ pub(crate) struct RunningPlugin {
 }
 
 /// The answer to a call, or the error that it failed with.
-pub(crate) type Called<T> = Result<T, ProviderError>;
+pub(crate) type CallResult<T> = Result<T, ProviderError>;
 
 impl RunningPlugin {
     /// Greets a plugin that has told its port, and has it make the package if that is made of a parameter.
@@ -60,7 +60,7 @@ impl RunningPlugin {
         engine_address: &str,
         views: ViewTokens,
         package: &PackageRequest,
-    ) -> Called<Self> {
+    ) -> CallResult<Self> {
         let folder = process.as_ref().map(|process| process.program.clone());
         let folder = folder.as_deref().and_then(|program| std::path::Path::new(program).parent());
         let folder = folder.map(|folder| folder.display().to_string());
@@ -126,14 +126,17 @@ impl RunningPlugin {
     }
 
     /// `what` says what it cannot do where it refuses.
-    async fn parameterize(&self, parameter: Parameters, what: &str) -> Called<wire::ParameterizeResponse> {
+    async fn parameterize(&self, parameter: Parameters, what: &str) -> CallResult<wire::ParameterizeResponse> {
         let asked = wire::ParameterizeRequest { parameters: Some(parameter) };
         let made = self.client.call("Parameterize", &asked).await;
         made.map_err(|status| self.refused(what, &status))
     }
 
     /// Has it serve a package that extends its own, beside that.
-    async fn extend(&self, ExtensionParameter { name, version, value }: ExtensionParameter) -> Called<PluginAnswer> {
+    async fn extend(
+        &self,
+        ExtensionParameter { name, version, value }: ExtensionParameter,
+    ) -> CallResult<PluginAnswer> {
         let what = format!("cannot be extended by the package '{name}'");
         let value = wire::parameterize_request::Value { name: name.clone(), version, value };
         let made = self.parameterize(Parameters::Value(value), &what).await?;
@@ -147,21 +150,21 @@ impl RunningPlugin {
     }
 
     /// Has it make a package of what a user wrote behind its name; gives the schema of that, as JSON.
-    pub(crate) async fn schema_of_arguments(&self, arguments: &[String]) -> Called<Vec<u8>> {
+    pub(crate) async fn schema_of_arguments(&self, arguments: &[String]) -> CallResult<Vec<u8>> {
         let args = wire::parameterize_request::Args { args: arguments.to_vec() };
         let made = self.parameterize(Parameters::Args(args), MAKES_PACKAGE).await?;
         self.schema_of(made.name, made.version).await
     }
 
     /// The schema of its package, as JSON.
-    pub(crate) async fn schema(&self, package: &PackageRequest) -> Called<Vec<u8>> {
+    pub(crate) async fn schema(&self, package: &PackageRequest) -> CallResult<Vec<u8>> {
         match &package.parameter {
             Some(_) => self.schema_of(package.name.clone(), package.version.clone()).await,
             None => self.schema_of(String::new(), String::new()).await,
         }
     }
 
-    async fn schema_of(&self, name: String, version: String) -> Called<Vec<u8>> {
+    async fn schema_of(&self, name: String, version: String) -> CallResult<Vec<u8>> {
         let asked = wire::SchemaRequest { version: 0, subpackage_name: name, subpackage_version: version };
         let answer = self.client.call::<_, wire::SchemaResponse>("GetSchema", &asked).await;
         answer.map(|answer| answer.schema).map_err(|status| self.refused("does not give its schema", &status))
@@ -198,12 +201,12 @@ impl RunningPlugin {
         method: &'static str,
         asked: &Asked,
         acts: bool,
-    ) -> Called<Answered> {
+    ) -> CallResult<Answered> {
         self.client.call(method, asked).await.map_err(|status| provider_error(&status, acts, || self.last_words()))
     }
 
     /// Asks something that is not about a resource of its own.
-    pub(crate) async fn ask(&self, question: PluginQuestion) -> Called<PluginAnswer> {
+    pub(crate) async fn ask(&self, question: PluginQuestion) -> CallResult<PluginAnswer> {
         match question {
             PluginQuestion::CheckConfig { urn, olds, news } => self.check_config(&urn, &olds, news).await,
             PluginQuestion::DiffConfig { urn, olds, old_inputs, news, ignore_changes } => {
@@ -242,7 +245,7 @@ impl RunningPlugin {
         }
     }
 
-    async fn check_config(&self, urn: &Urn, olds: &PropertyMap, news: PropertyMap) -> Called<PluginAnswer> {
+    async fn check_config(&self, urn: &Urn, olds: &PropertyMap, news: PropertyMap) -> CallResult<PluginAnswer> {
         // Whatever a plugin understands: it is told its configuration in plain.
         let plain = |properties: &PropertyMap| Features { secrets: false, ..self.features() }.whole(properties);
         let asked = wire::CheckRequest {
@@ -264,7 +267,7 @@ impl RunningPlugin {
         Ok(PluginAnswer::Checked { inputs, failures: failures(answer.failures) })
     }
 
-    async fn configure(&self, urn: &Urn, id: Option<String>, inputs: &PropertyMap) -> Called<()> {
+    async fn configure(&self, urn: &Urn, id: Option<String>, inputs: &PropertyMap) -> CallResult<()> {
         let package = urn.provider_package().unwrap_or(&self.package);
         let asked = wire::ConfigureRequest {
             variables: variables(package, inputs),

@@ -10,18 +10,18 @@ use maloko_core::wire::Struct;
 use maloko_core::wire::provider as wire;
 
 use crate::answers::properties_in;
-use crate::provider::{Called, RunningPlugin, bad_return, diff_answer, failures};
+use crate::provider::{CallResult, RunningPlugin, bad_return, diff_answer, failures};
 use crate::secrecy::mark_like;
 use crate::views::shown;
 
 /// The resource that a call is for, as messages name it.
-struct Named {
+struct ResourceIdentity {
     urn: String,
     name: String,
     r#type: String,
 }
 
-impl Named {
+impl ResourceIdentity {
     fn of(urn: &Urn) -> Self {
         Self { urn: urn.to_string(), name: urn.name().to_owned(), r#type: urn.own_type().to_owned() }
     }
@@ -29,10 +29,10 @@ impl Named {
 
 impl RunningPlugin {
     /// Calls a method for a resource.
-    pub(crate) async fn call(&self, call: ProviderCall) -> Called<Answer> {
+    pub(crate) async fn call(&self, call: ProviderCall) -> CallResult<Answer> {
         let ProviderCall { urn, method, for_plugin, .. } = call;
         let beside = *for_plugin.unwrap_or_default();
-        let named = Named::of(&urn);
+        let named = ResourceIdentity::of(&urn);
         match method {
             Method::Check { olds, news } => self.check(named, &olds, &news, beside).await,
             Method::Diff { id, olds, news } => self.diff(named, id, &olds, &news, beside).await,
@@ -50,11 +50,11 @@ impl RunningPlugin {
 
     async fn check(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         olds: &PropertyMap,
         news: &PropertyMap,
         beside: PluginArguments,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let features = self.features();
         let autonaming = beside.autonaming.filter(|_| features.autonaming).map(proposal);
         let (olds, sent) = (features.whole(olds)?, features.whole(news)?);
@@ -77,12 +77,12 @@ impl RunningPlugin {
 
     async fn diff(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         id: String,
         olds: &PropertyMap,
         news: &PropertyMap,
         beside: PluginArguments,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let features = self.features();
         let asked = wire::DiffRequest {
             id,
@@ -99,11 +99,11 @@ impl RunningPlugin {
 
     async fn create(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         inputs: PropertyMap,
         timeout: f64,
         preview: bool,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let features = self.features();
         if preview && !features.preview {
             return Ok(Answer::created("", inputs));
@@ -129,13 +129,13 @@ impl RunningPlugin {
 
     async fn update(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         id: String,
         olds: &PropertyMap,
         news: PropertyMap,
         timeout: f64,
         beside: PluginArguments,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let (features, preview) = (self.features(), beside.preview);
         if preview && !features.preview {
             return Ok(Answer::Updated { outputs: news, read_first: false });
@@ -165,12 +165,12 @@ impl RunningPlugin {
 
     async fn read(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         id: String,
         props: &PropertyMap,
         timeout: f64,
         beside: PluginArguments,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let features = self.features();
         let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
         let asked = wire::ReadRequest {
@@ -215,12 +215,12 @@ impl RunningPlugin {
 
     async fn delete(
         &self,
-        Named { urn, name, r#type }: Named,
+        ResourceIdentity { urn, name, r#type }: ResourceIdentity,
         id: String,
         props: &PropertyMap,
         timeout: f64,
         beside: PluginArguments,
-    ) -> Called<Answer> {
+    ) -> CallResult<Answer> {
         let features = self.features();
         let (resource_status_address, open) = self.status_of(&Urn::unchecked(&urn));
         let asked = wire::DeleteRequest {
@@ -256,7 +256,7 @@ fn proposal(NameProposal { name, mode }: NameProposal) -> wire::Autonaming {
 }
 
 /// The outputs of what was made or changed. Where they cannot be kept, the object is there all the same.
-fn outputs(method: &str, id: &str, answer: Option<Struct>, preview: bool) -> Called<PropertyMap> {
+fn outputs(method: &str, id: &str, answer: Option<Struct>, preview: bool) -> CallResult<PropertyMap> {
     properties_in(answer, preview).map_err(|reason| {
         let kind = ProviderErrorKind::UnusableOutputs { id: id.to_owned(), properties: PropertyMap::new() };
         ProviderError::new(kind, format!("{method} returned a value that cannot be kept: {reason}"))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use maloko_cli::{EngineEvents, Finished, Invocation, LanguageAbout, ProgressListener, ProgressReports, run_in};
+use maloko_cli::{CommandOutcome, EngineEvents, Invocation, LanguageAbout, ProgressListener, ProgressReports, run_in};
 use maloko_core::environment::KnownKeys;
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
@@ -88,7 +88,7 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, handles: Invoc
     described(&run_in(invocation, Arc::new(language_host)).await)
 }
 
-fn described(finished: &Finished) -> Value {
+fn described(finished: &CommandOutcome) -> Value {
     let operation = finished.operation.as_ref().map(|end| {
         json!({
             "outcome": end.outcome.name(),

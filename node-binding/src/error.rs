@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use maloko_core::provider::{HostError, ProviderError, ProviderErrorKind};
 
-use crate::transfer::Failure;
+use crate::transfer::CallFailure;
 
 /// Number of an error object that the JavaScript side keeps; 0 stands for none.
 pub(crate) struct ErrorNumber(pub(crate) u32);
@@ -24,24 +24,24 @@ pub(crate) fn error_number(error: Option<&HostError>) -> u32 {
 
 /// The error of a failed call.
 pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
-    let failure = match serde_json::from_str::<Failure>(description) {
+    let failure = match serde_json::from_str::<CallFailure>(description) {
         Ok(failure) => failure,
         Err(fault) => return bad_answer(&fault),
     };
     let transience = match &failure {
-        Failure::Raised { transience, .. } | Failure::NotInitialized { transience, .. } => *transience,
+        CallFailure::Raised { transience, .. } | CallFailure::NotInitialized { transience, .. } => *transience,
         _ => None,
     };
     let (kind, message, traceback) = match failure {
-        Failure::Raised { message, traceback, .. } => (ProviderErrorKind::Raised, message, traceback),
-        Failure::BadReturn { message } => (ProviderErrorKind::BadReturn, message, String::new()),
-        Failure::Unreadable { message, returned, id } => {
+        CallFailure::Raised { message, traceback, .. } => (ProviderErrorKind::Raised, message, traceback),
+        CallFailure::BadReturn { message } => (ProviderErrorKind::BadReturn, message, String::new()),
+        CallFailure::Unreadable { message, returned, id } => {
             (ProviderErrorKind::Unreadable { returned, id }, message, String::new())
         }
-        Failure::UnusableOutputs { message, id, properties } => {
+        CallFailure::UnusableOutputs { message, id, properties } => {
             (ProviderErrorKind::UnusableOutputs { id, properties: properties.0 }, message, String::new())
         }
-        Failure::NotInitialized { message, traceback, id, properties, reasons, .. } => (
+        CallFailure::NotInitialized { message, traceback, id, properties, reasons, .. } => (
             ProviderErrorKind::NotInitialized {
                 id,
                 properties: properties.0,
@@ -52,8 +52,8 @@ pub(crate) fn provider_error(description: &str, error: u32) -> ProviderError {
             message,
             traceback,
         ),
-        Failure::NoProvider { message, traceback } => (ProviderErrorKind::NoProvider, message, traceback),
-        Failure::Interrupted { message, traceback } => (ProviderErrorKind::Interrupted, message, traceback),
+        CallFailure::NoProvider { message, traceback } => (ProviderErrorKind::NoProvider, message, traceback),
+        CallFailure::Interrupted { message, traceback } => (ProviderErrorKind::Interrupted, message, traceback),
     };
     ProviderError {
         kind,

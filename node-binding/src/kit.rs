@@ -19,7 +19,7 @@ use crate::thread::Thread;
 
 /// What lies in the store of a stack.
 #[napi(object, object_from_js = false)]
-pub struct Stored {
+pub struct CheckpointAndJournal {
     /// The checkpoint.
     pub checkpoint: Buffer,
     /// The journal that an operation left which did not come to its end.
@@ -115,9 +115,9 @@ impl TestStack {
     /// What lies in the store now.
     #[napi]
     #[must_use]
-    pub fn stored(&self) -> Stored {
+    pub fn stored(&self) -> CheckpointAndJournal {
         let (checkpoint, journal) = self.inner.stored();
-        Stored { checkpoint: checkpoint.into(), journal: journal.map(Buffer::from) }
+        CheckpointAndJournal { checkpoint: checkpoint.into(), journal: journal.map(Buffer::from) }
     }
 }
 
@@ -182,11 +182,11 @@ pub fn page_of_record(record: String) -> napi::Result<String> {
     page.ok_or_else(|| napi::Error::from_reason("what was recorded of the run cannot be read"))
 }
 
-/// The verdict of a law (JSON, `maloko_kit::Verdict`) in words. Throws for what is none.
+/// The result of a law (JSON, `maloko_kit::LawResult`) in words. Throws for what is none.
 #[napi]
-pub fn law_text(law: String, title: String, provider: String, verdict: String) -> napi::Result<String> {
-    let verdict: maloko_kit::Verdict = read(&verdict)?;
-    Ok(maloko_kit::verdict_text(&law, &title, &provider, &verdict))
+pub fn law_text(law: String, title: String, provider: String, result: String) -> napi::Result<String> {
+    let result: maloko_kit::LawResult = read(&result)?;
+    Ok(maloko_kit::law_result_text(&law, &title, &provider, &result))
 }
 
 /// Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Throws for one that cannot be read.

@@ -24,7 +24,7 @@ mod transfer;
 
 pub use engine::Bridge;
 pub use fleet::{fleet_place, fleet_plan, fleet_text};
-pub use kit::{LawTrial, LifeTrial, StackTask, Stored, TestStack, kit_answer, law_text, page_of_record};
+pub use kit::{CheckpointAndJournal, LawTrial, LifeTrial, StackTask, TestStack, kit_answer, law_text, page_of_record};
 pub use page::fleet_page;
 pub use plugin_laws::{PluginLife, PluginTrial, PluginUnderTest};
 

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::callback::{Crossing, Message, Reply, number};
 use crate::error::{bad_answer, provider_error, thread_ended};
 use crate::runtime::spawn;
-use crate::transfer::{Arguments, Serialized, answer};
+use crate::transfer::{Arguments, SerializedObject, answer};
 
 /// What the package has said about the provider objects of this thread, by their numbers.
 #[derive(Default)]
@@ -122,7 +122,7 @@ impl ProviderHost for JsHost {
     }
 
     async fn serialize(&self, object: ObjectId) -> Result<SerializedProvider, ProviderError> {
-        let serialized: Serialized = self
+        let serialized: SerializedObject = self
             .ask_registry(|call| Message::Serialize { call, operation: self.registry, object: number(object) })
             .await?;
         Ok(SerializedProvider { text: serialized.text, secret: serialized.secret })

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use maloko_core::provider::{Answer, CheckFailure, DiffAnswer, Method};
+use maloko_core::provider::{self, Answer, CheckFailure, Method};
 use napi_derive::napi;
 use serde::{Deserialize, Serialize};
 
@@ -48,18 +48,18 @@ impl<'a> From<&'a Method> for Arguments<'a> {
 /// What `check` answered (JSON).
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Checked {
+pub struct CheckAnswer {
     /// What the resource is made of.
     #[napi(ts_type = "Record<string, unknown>")]
     pub inputs: Properties,
     /// What is wrong with the inputs.
-    pub failures: Vec<Rejected>,
+    pub failures: Vec<RejectedInput>,
 }
 
 /// One input that `check` does not accept.
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Rejected {
+pub struct RejectedInput {
     /// The property's name; empty where it is about all of them.
     pub property: String,
     /// What is wrong with it.
@@ -70,7 +70,7 @@ pub struct Rejected {
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Diffed {
+pub struct DiffAnswer {
     /// Is anything to be done? `null`: the engine is to compare.
     #[napi(ts_type = "boolean | null")]
     pub changes: Option<bool>,
@@ -86,7 +86,7 @@ pub struct Diffed {
 /// What `create` answered (JSON).
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Created {
+pub struct CreateAnswer {
     /// The object's id.
     pub id: String,
     /// Its outputs.
@@ -97,7 +97,7 @@ pub struct Created {
 /// What `read` or `find` answered (JSON).
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Seen {
+pub struct ReadAnswer {
     /// The object's id; empty where there is no object.
     pub id: String,
     /// Its outputs.
@@ -111,7 +111,7 @@ pub struct Seen {
 /// What `update` answered (JSON).
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Updated {
+pub struct UpdateAnswer {
     /// The object's outputs.
     #[napi(ts_type = "Record<string, unknown>")]
     pub outs: Properties,
@@ -120,7 +120,7 @@ pub struct Updated {
 /// An object as the SDK itself would have stored it (JSON).
 #[napi(object, object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
-pub struct Serialized {
+pub struct SerializedObject {
     /// The text.
     pub text: String,
     /// Is it to be a secret?
@@ -148,7 +148,7 @@ impl From<Transience> for maloko_core::provider::Transience {
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false, object_to_js = false)]
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub enum Failure {
+pub enum CallFailure {
     /// User code threw something.
     Raised { message: String, traceback: String, transience: Option<Transience> },
     /// The method returned what cannot be used.
@@ -183,7 +183,7 @@ pub(crate) fn answer(method: &Method, text: &str) -> serde_json::Result<Answer> 
     Ok(match method {
         Method::Configure { .. } => Answer::Configured,
         Method::Check { .. } => {
-            let Checked { inputs, failures } = serde_json::from_str(text)?;
+            let CheckAnswer { inputs, failures } = serde_json::from_str(text)?;
             let failures = failures.into_iter();
             Answer::Checked {
                 inputs: inputs.0,
@@ -191,19 +191,19 @@ pub(crate) fn answer(method: &Method, text: &str) -> serde_json::Result<Answer> 
             }
         }
         Method::Diff { .. } => {
-            let Diffed { changes, replaces, stables, delete_before_replace } = serde_json::from_str(text)?;
-            Answer::Diffed(DiffAnswer { changes, replaces, stables, delete_before_replace, detailed: None })
+            let DiffAnswer { changes, replaces, stables, delete_before_replace } = serde_json::from_str(text)?;
+            Answer::Diffed(provider::DiffAnswer { changes, replaces, stables, delete_before_replace, detailed: None })
         }
         Method::Create { .. } => {
-            let Created { id, outs } = serde_json::from_str(text)?;
+            let CreateAnswer { id, outs } = serde_json::from_str(text)?;
             Answer::Created { id, outputs: outs.0, read_first: false }
         }
         Method::Read { .. } | Method::Find { .. } => {
-            let Seen { id, props, inputs } = serde_json::from_str(text)?;
+            let ReadAnswer { id, props, inputs } = serde_json::from_str(text)?;
             Answer::Read { id, outputs: props.map(|it| it.0), inputs: inputs.map(|it| it.0), read_first: false }
         }
         Method::Update { .. } => {
-            Answer::Updated { outputs: serde_json::from_str::<Updated>(text)?.outs.0, read_first: false }
+            Answer::Updated { outputs: serde_json::from_str::<UpdateAnswer>(text)?.outs.0, read_first: false }
         }
         Method::Close => Answer::Closed,
         Method::Delete { .. } => Answer::Deleted,

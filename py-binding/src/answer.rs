@@ -7,25 +7,25 @@ use pyo3::prelude::*;
 
 /// `check` answered.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Checked {
+pub(crate) struct CheckAnswer {
     /// What the resource is made of; `None` where there are failures only.
     pub(crate) inputs: Py<PyAny>,
     /// What is wrong with the inputs: the property and the reason of each.
-    pub(crate) failures: Vec<Py<Rejected>>,
+    pub(crate) failures: Vec<Py<RejectedInput>>,
 }
 
 #[pymethods]
-impl Checked {
+impl CheckAnswer {
     #[new]
-    #[pyo3(signature = (inputs: "object", failures: "list[Rejected]"))]
-    fn new(inputs: Py<PyAny>, failures: Vec<Py<Rejected>>) -> Self {
+    #[pyo3(signature = (inputs: "object", failures: "list[RejectedInput]"))]
+    fn new(inputs: Py<PyAny>, failures: Vec<Py<RejectedInput>>) -> Self {
         Self { inputs, failures }
     }
 }
 
 /// One input that `check` does not accept.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Rejected {
+pub(crate) struct RejectedInput {
     /// The property's name; empty where it is about all of them.
     pub(crate) name: String,
     /// What is wrong with it.
@@ -33,7 +33,7 @@ pub(crate) struct Rejected {
 }
 
 #[pymethods]
-impl Rejected {
+impl RejectedInput {
     #[new]
     fn new(name: String, reason: String) -> Self {
         Self { name, reason }
@@ -42,7 +42,7 @@ impl Rejected {
 
 /// `diff` answered.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Diffed {
+pub(crate) struct DiffAnswer {
     /// Is anything to be done? `None`: the engine is to compare.
     pub(crate) changes: Option<bool>,
     /// The properties whose change replaces the object.
@@ -54,7 +54,7 @@ pub(crate) struct Diffed {
 }
 
 #[pymethods]
-impl Diffed {
+impl DiffAnswer {
     #[new]
     fn new(
         changes: Option<bool>,
@@ -68,7 +68,7 @@ impl Diffed {
 
 /// `create` answered.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Created {
+pub(crate) struct CreateAnswer {
     /// The object's id.
     pub(crate) id: String,
     /// Its outputs, as the method returned them.
@@ -76,7 +76,7 @@ pub(crate) struct Created {
 }
 
 #[pymethods]
-impl Created {
+impl CreateAnswer {
     #[new]
     #[pyo3(signature = (id: "str", outs: "object"))]
     fn new(id: String, outs: Py<PyAny>) -> Self {
@@ -86,7 +86,7 @@ impl Created {
 
 /// `read` or `find` answered.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Seen {
+pub(crate) struct ReadAnswer {
     /// The object's id; empty where there is no object.
     pub(crate) id: String,
     /// Its outputs, as the method returned them.
@@ -96,7 +96,7 @@ pub(crate) struct Seen {
 }
 
 #[pymethods]
-impl Seen {
+impl ReadAnswer {
     #[new]
     #[pyo3(signature = (id: "str", outs: "object | None", inputs: "object | None"))]
     fn new(id: String, outs: Option<Py<PyAny>>, inputs: Option<Py<PyAny>>) -> Self {
@@ -106,13 +106,13 @@ impl Seen {
 
 /// `update` answered.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Updated {
+pub(crate) struct UpdateAnswer {
     /// The object's outputs, as the method returned them.
     pub(crate) outs: Py<PyAny>,
 }
 
 #[pymethods]
-impl Updated {
+impl UpdateAnswer {
     #[new]
     #[pyo3(signature = (outs: "object"))]
     fn new(outs: Py<PyAny>) -> Self {
@@ -122,10 +122,10 @@ impl Updated {
 
 /// `configure`, `delete` or `close` came to its end.
 #[pyclass(frozen, module = "maloko._maloko")]
-pub(crate) struct Done;
+pub(crate) struct EmptyAnswer;
 
 #[pymethods]
-impl Done {
+impl EmptyAnswer {
     #[new]
     fn new() -> Self {
         Self
@@ -134,7 +134,7 @@ impl Done {
 
 /// An object as the SDK itself would have stored it.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Serialized {
+pub(crate) struct SerializedObject {
     /// The text.
     pub(crate) text: String,
     /// Is it to be a secret?
@@ -142,7 +142,7 @@ pub(crate) struct Serialized {
 }
 
 #[pymethods]
-impl Serialized {
+impl SerializedObject {
     #[new]
     fn new(text: String, secret: bool) -> Self {
         Self { text, secret }
@@ -151,7 +151,7 @@ impl Serialized {
 
 /// A method returned what cannot be used.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Unusable {
+pub(crate) struct UnusableAnswer {
     /// What is wrong with it.
     pub(crate) message: String,
     /// For a `create`, whose object is there all the same: what it returned.
@@ -161,7 +161,7 @@ pub(crate) struct Unusable {
 }
 
 #[pymethods]
-impl Unusable {
+impl UnusableAnswer {
     #[new]
     #[pyo3(signature = (message: "str", returned: "str | None" = None, id: "str" = String::new()))]
     fn new(message: String, returned: Option<String>, id: String) -> Self {
@@ -185,7 +185,7 @@ pub(crate) enum Cause {
 
 /// A call, or a look for an object, ended with an exception.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct Failed {
+pub(crate) struct CallFailure {
     /// Why.
     pub(crate) cause: Cause,
     /// What it says.
@@ -201,7 +201,7 @@ pub(crate) struct Failed {
 }
 
 #[pymethods]
-impl Failed {
+impl CallFailure {
     #[new]
     #[pyo3(signature = (
         cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = false, retry_after: "float | None" = None
@@ -220,9 +220,9 @@ impl Failed {
 
 /// A call raised `PartialFailure`: the object is there, and not as it should be.
 #[pyclass(frozen, get_all, module = "maloko._maloko")]
-pub(crate) struct FailedInPart {
+pub(crate) struct PartialCallFailure {
     /// How it failed.
-    pub(crate) failure: Py<Failed>,
+    pub(crate) failure: Py<CallFailure>,
     /// The object's id.
     pub(crate) id: String,
     /// Its outputs so far.
@@ -232,10 +232,10 @@ pub(crate) struct FailedInPart {
 }
 
 #[pymethods]
-impl FailedInPart {
+impl PartialCallFailure {
     #[new]
-    #[pyo3(signature = (failure: "Failed", id: "str", outs: "object", reasons: "list[str]"))]
-    fn new(failure: Py<Failed>, id: String, outs: Py<PyAny>, reasons: Vec<String>) -> Self {
+    #[pyo3(signature = (failure: "CallFailure", id: "str", outs: "object", reasons: "list[str]"))]
+    fn new(failure: Py<CallFailure>, id: String, outs: Py<PyAny>, reasons: Vec<String>) -> Self {
         Self { failure, id, outs, reasons }
     }
 }

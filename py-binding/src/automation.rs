@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use maloko_cli::{
-    Cancellation, EngineEvents, Finished, Invocation, LanguageHost, OperationEnd, ProgressListener, ProgressMeter,
-    ProgressReports,
+    Cancellation, CommandOutcome, EngineEvents, Invocation, LanguageHost, OperationEnd, ProgressListener,
+    ProgressMeter, ProgressReports,
 };
 use maloko_core::environment::KnownKeys;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -156,7 +156,7 @@ impl LibraryRun {
         if let Some(interrupt) = interrupt {
             return Err(interrupt);
         }
-        let Finished { code, message, operation, why } = finished
+        let CommandOutcome { code, message, operation, why } = finished
             .ok_or_else(|| PyRuntimeError::new_err("the engine failed; this is a fault of maloko, please report it"))?;
         Ok((code, message, operation.map(|end| told(py, end)), why.map(|why| why.to_json().to_string())))
     }

@@ -40,15 +40,15 @@ impl Completion {
 
 /// Held while an answer is awaited; one that is dropped before it was answered says that nobody waits any more.
 #[derive(Default)]
-struct Awaited(Arc<Mutex<Option<Py<PyAny>>>>);
+struct AbandonGuard(Arc<Mutex<Option<Py<PyAny>>>>);
 
-impl Awaited {
+impl AbandonGuard {
     fn answered(&self) {
         drop(lock(&self.0).take());
     }
 }
 
-impl Drop for Awaited {
+impl Drop for AbandonGuard {
     fn drop(&mut self) {
         let Some(callback) = lock(&self.0).take() else { return };
         // While the interpreter shuts down there is nothing to be cancelled.
@@ -61,9 +61,9 @@ impl Drop for Awaited {
 }
 
 /// How far a call has come when Python returns from it.
-enum Started<T, Read> {
+enum CallProgress<T, Read> {
     Answered(Result<T, ProviderError>),
-    Awaits(Awaited, Read),
+    Awaits(AbandonGuard, Read),
 }
 
 /// Calls Python and awaits the answer, which `read` turns into a result.
@@ -73,21 +73,21 @@ pub(crate) async fn call_python<T>(
 ) -> Result<T, ProviderError> {
     let (sender, receiver) = oneshot::channel();
     let started = Python::try_attach(|py| {
-        let awaited = Awaited::default();
-        let completion = Completion { answer: Mutex::new(Some(sender)), on_abandon: Arc::downgrade(&awaited.0) };
+        let guard = AbandonGuard::default();
+        let completion = Completion { answer: Mutex::new(Some(sender)), on_abandon: Arc::downgrade(&guard.0) };
         let completion = Bound::new(py, completion).map_err(|error| internal_error(py, &error))?;
         let answer = start(py, completion).map_err(|error| internal_error(py, &error))?;
         Ok(match answer {
             // Read at once: to be attached a second time may take a wait for other threads.
-            Some(answer) => Started::Answered(read(py, answer.bind(py))),
-            None => Started::Awaits(awaited, read),
+            Some(answer) => CallProgress::Answered(read(py, answer.bind(py))),
+            None => CallProgress::Awaits(guard, read),
         })
     });
-    let (awaited, read) = match started {
+    let (guard, read) = match started {
         None => return Err(shutting_down()),
         Some(Err(error)) => return Err(error),
-        Some(Ok(Started::Answered(answer))) => return answer,
-        Some(Ok(Started::Awaits(awaited, read))) => (awaited, read),
+        Some(Ok(CallProgress::Answered(answer))) => return answer,
+        Some(Ok(CallProgress::Awaits(guard, read))) => (guard, read),
     };
     let answer = receiver.await.map_err(|_| {
         // What it has done until then is not known.
@@ -96,7 +96,7 @@ pub(crate) async fn call_python<T>(
             "the call was dropped before it answered; its event loop ended",
         )
     });
-    awaited.answered();
+    guard.answered();
     let answer = answer?;
     Python::try_attach(|py| read(py, answer.bind(py))).unwrap_or_else(|| Err(shutting_down()))
 }

@@ -132,11 +132,11 @@ fn archive_to_python<'py>(py: Python<'py>, archive: &Archive, style: Style) -> P
 
 /// What a provider method returned cannot be kept; the text names the place and says what to do.
 #[derive(Debug)]
-pub(crate) struct Refused(pub(crate) String);
+pub(crate) struct ReturnedValueError(pub(crate) String);
 
-impl From<PyErr> for Refused {
+impl From<PyErr> for ReturnedValueError {
     fn from(error: PyErr) -> Self {
-        Refused(format!("could not be read: {error}"))
+        ReturnedValueError(format!("could not be read: {error}"))
     }
 }
 
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a mapping of properties. Members that are `None` at the top level are left out, as the SDK does.
-    pub(crate) fn properties(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, Refused> {
+    pub(crate) fn properties(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, ReturnedValueError> {
         if object.is_none() {
             return Ok(PropertyMap::new());
         }
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         PropertyMap::from_iter(members)
     }
 
-    fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn value(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         if let Ok(text) = object.cast::<PyString>() {
             return self.text(text);
         }
@@ -212,7 +212,8 @@ impl<'a> Reader<'a> {
         }
         if is_mapping(object) {
             let members = self.mapping(object)?;
-            return from_marked(members).map_err(|reason| Refused(format!("{} {reason}", short(&self.path))));
+            return from_marked(members)
+                .map_err(|reason| ReturnedValueError(format!("{} {reason}", short(&self.path))));
         }
         if object.cast::<PyList>().is_ok() || object.cast::<PyTuple>().is_ok() {
             return self.sequence(object);
@@ -220,9 +221,12 @@ impl<'a> Reader<'a> {
         self.other(object)
     }
 
-    fn text(&self, text: &Bound<'_, PyString>) -> Result<Value, Refused> {
+    fn text(&self, text: &Bound<'_, PyString>) -> Result<Value, ReturnedValueError> {
         let Ok(text) = text.to_str() else {
-            return Err(Refused(format!("{} is a text with half a surrogate pair, which no file can hold", self.path)));
+            return Err(ReturnedValueError(format!(
+                "{} is a text with half a surrogate pair, which no file can hold",
+                self.path
+            )));
         };
         if UNKNOWN_TEXTS.contains(&text) {
             return if self.unknowns { Ok(Value::Unknown) } else { Err(self.unknown()) };
@@ -238,9 +242,9 @@ impl<'a> Reader<'a> {
         Value::Number(number)
     }
 
-    fn integer(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn integer(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         let Ok(number) = object.extract::<f64>() else {
-            return Err(Refused(format!(
+            return Err(ReturnedValueError(format!(
                 "{} is a whole number too large for a double; return it as a text",
                 self.path
             )));
@@ -255,7 +259,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Number(number))
     }
 
-    fn mapping(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, Refused> {
+    fn mapping(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, ReturnedValueError> {
         self.enter(object)?;
         let mut members = Vec::new();
         if let Ok(dict) = object.cast_exact::<PyDict>() {
@@ -274,15 +278,19 @@ impl<'a> Reader<'a> {
     }
 
     /// The members of what must not be a special value.
-    fn unmarked(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, Refused> {
+    fn unmarked(&mut self, object: &Bound<'_, PyAny>) -> Result<PropertyMap, ReturnedValueError> {
         let members = self.mapping(object)?;
-        refuse_marked(&members).map_err(|reason| Refused(format!("{} {reason}", short(&self.path))))?;
+        refuse_marked(&members).map_err(|reason| ReturnedValueError(format!("{} {reason}", short(&self.path))))?;
         Ok(members)
     }
 
-    fn member(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<(String, Value), Refused> {
+    fn member(
+        &mut self,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> Result<(String, Value), ReturnedValueError> {
         let Some(key) = key.cast::<PyString>().ok().and_then(|key| key.to_str().ok()) else {
-            return Err(Refused(format!("{} has the key {}; keys must be texts", self.path, shown(key))));
+            return Err(ReturnedValueError(format!("{} has the key {}; keys must be texts", self.path, shown(key))));
         };
         let length = self.path.len();
         let _ = write!(self.path, "[{key:?}]");
@@ -291,7 +299,7 @@ impl<'a> Reader<'a> {
         Ok((key.to_owned(), value))
     }
 
-    fn sequence(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn sequence(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         self.enter(object)?;
         let mut items = Vec::new();
         for (index, item) in object.try_iter()?.enumerate() {
@@ -304,19 +312,19 @@ impl<'a> Reader<'a> {
         Ok(Value::Array(items))
     }
 
-    fn enter(&mut self, object: &Bound<'_, PyAny>) -> Result<(), Refused> {
+    fn enter(&mut self, object: &Bound<'_, PyAny>) -> Result<(), ReturnedValueError> {
         if self.open.contains(&object.as_ptr()) {
-            return Err(Refused(format!("{} contains itself; a value must not have a cycle", self.path)));
+            return Err(ReturnedValueError(format!("{} contains itself; a value must not have a cycle", self.path)));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(Refused(format!("{} is nested deeper than {MAX_DEPTH} levels", short(&self.path))));
+            return Err(ReturnedValueError(format!("{} is nested deeper than {MAX_DEPTH} levels", short(&self.path))));
         }
         self.open.push(object.as_ptr());
         Ok(())
     }
 
     /// Everything that is not plain data: SDK objects, objects that look like lists, and what must be refused.
-    fn other(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn other(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         let py = object.py();
         let types = sdk_types(py)?;
         if object.is_instance(types.unknown.bind(py))? {
@@ -344,9 +352,10 @@ impl<'a> Reader<'a> {
     }
 
     /// An `Output`: its value, marked where it is a secret.
-    fn output(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn output(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         let resolved = sdk_types(object.py())?.resolved.bind(object.py()).call1((object,));
-        let answer = resolved.map_err(|error| Refused(format!("{} is an Output that failed: {error}", self.path)))?;
+        let answer =
+            resolved.map_err(|error| ReturnedValueError(format!("{} is an Output that failed: {error}", self.path)))?;
         let Some((known, secret, value)): Option<(bool, bool, Bound<'_, PyAny>)> = answer.extract()? else {
             return Err(self.refused(
                 object,
@@ -361,7 +370,7 @@ impl<'a> Reader<'a> {
         Ok(if secret { Value::secret(value) } else { value })
     }
 
-    fn asset(object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn asset(object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         let source = match text_attribute(object, &["text", "path", "uri"])? {
             Some(("text", text)) => AssetSource::Text(text),
             Some(("path", path)) => AssetSource::Path(path),
@@ -371,7 +380,7 @@ impl<'a> Reader<'a> {
         Ok(Value::from(Asset { hash: hash_of(object)?, source }))
     }
 
-    fn archive(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, Refused> {
+    fn archive(&mut self, object: &Bound<'_, PyAny>) -> Result<Value, ReturnedValueError> {
         let source = match text_attribute(object, &["path", "uri"])? {
             Some(("path", path)) => ArchiveSource::Path(path),
             Some((_, uri)) => ArchiveSource::Uri(uri),
@@ -383,14 +392,14 @@ impl<'a> Reader<'a> {
         Ok(Value::from(Archive { hash: hash_of(object)?, source }))
     }
 
-    fn unknown(&self) -> Refused {
-        Refused(format!("{} is an unknown value; only check may return those", self.path))
+    fn unknown(&self) -> ReturnedValueError {
+        ReturnedValueError(format!("{} is an unknown value; only check may return those", self.path))
     }
 
-    fn refused(&self, object: &Bound<'_, PyAny>, advice: &str) -> Refused {
+    fn refused(&self, object: &Bound<'_, PyAny>, advice: &str) -> ReturnedValueError {
         let name = object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
         let article = if name.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
-        Refused(format!("{} is {article} {name}; {advice}", self.path))
+        ReturnedValueError(format!("{} is {article} {name}; {advice}", self.path))
     }
 }
 
@@ -401,7 +410,7 @@ fn is_mapping(object: &Bound<'_, PyAny>) -> bool {
 fn text_attribute(
     object: &Bound<'_, PyAny>,
     names: &[&'static str],
-) -> Result<Option<(&'static str, String)>, Refused> {
+) -> Result<Option<(&'static str, String)>, ReturnedValueError> {
     for name in names {
         if let Some(value) = object.getattr_opt(*name)? {
             return Ok(Some((name, value.extract()?)));
@@ -410,7 +419,7 @@ fn text_attribute(
     Ok(None)
 }
 
-fn hash_of(object: &Bound<'_, PyAny>) -> Result<String, Refused> {
+fn hash_of(object: &Bound<'_, PyAny>) -> Result<String, ReturnedValueError> {
     // The SDK's objects know no hash; the engine computes it.
     Ok(object.getattr_opt("hash")?.and_then(|hash| hash.extract().ok()).unwrap_or_default())
 }

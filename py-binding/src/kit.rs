@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::convert::{Reader, Refused, Style, properties_to_python};
+use crate::convert::{Reader, ReturnedValueError, Style, properties_to_python};
 use crate::engine::Engine;
 use crate::error::{exception_of, host_error, maloko_error};
 use crate::provider::PythonHost;
@@ -192,7 +192,7 @@ pub(crate) fn converted<'py>(
     what: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let read = Reader::new(what, true, &mut Vec::new()).properties(properties);
-    let properties = read.map_err(|Refused(reason)| PyValueError::new_err(reason))?;
+    let properties = read.map_err(|ReturnedValueError(reason)| PyValueError::new_err(reason))?;
     properties_to_python(py, &properties, Style::default())
 }
 
@@ -204,12 +204,12 @@ pub(crate) fn page_of_record(py: Python<'_>, record: &str) -> PyResult<String> {
     page.ok_or_else(|| PyValueError::new_err("what was recorded of the run cannot be read"))
 }
 
-/// The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
+/// The result of a law (JSON, `maloko_kit::LawResult`) in words.
 #[pyfunction]
-pub(crate) fn law_text(law: &str, title: &str, provider: &str, verdict: &str) -> PyResult<String> {
-    let verdict: maloko_kit::Verdict =
-        serde_json::from_str(verdict).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(maloko_kit::verdict_text(law, title, provider, &verdict))
+pub(crate) fn law_text(law: &str, title: &str, provider: &str, result: &str) -> PyResult<String> {
+    let result: maloko_kit::LawResult =
+        serde_json::from_str(result).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(maloko_kit::law_result_text(law, title, provider, &result))
 }
 
 /// Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Raises `ValueError` for one that cannot be read.

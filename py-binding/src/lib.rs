@@ -4,7 +4,7 @@ mod answer;
 mod automation;
 mod callback;
 mod convert;
-mod described;
+mod description;
 mod engine;
 mod error;
 mod fleet;
@@ -65,7 +65,8 @@ mod _maloko {
     use super::Pool;
     #[pymodule_export]
     use super::answer::{
-        Cause, Checked, Created, Diffed, Done, Failed, FailedInPart, Rejected, Seen, Serialized, Unusable, Updated,
+        CallFailure, Cause, CheckAnswer, CreateAnswer, DiffAnswer, EmptyAnswer, PartialCallFailure, ReadAnswer,
+        RejectedInput, SerializedObject, UnusableAnswer, UpdateAnswer,
     };
     #[pymodule_export]
     use super::automation::LibraryRun;

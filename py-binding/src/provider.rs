@@ -9,8 +9,8 @@ use maloko_cli::Language;
 use maloko_core::event::Severity;
 use maloko_core::message::Code;
 use maloko_core::provider::{
-    Answer, CheckFailure, DiffAnswer, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError,
-    ProviderErrorKind, ProviderHost, ProviderReference, SerializedProvider, Spawner, Transience,
+    self, Answer, CheckFailure, Method, ObjectId, ProviderCall, ProviderDescription, ProviderError, ProviderErrorKind,
+    ProviderHost, ProviderReference, SerializedProvider, Spawner, Transience,
 };
 use maloko_core::{ProgramEngine, PropertyMap};
 use pyo3::PyClass;
@@ -18,11 +18,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::answer::{
-    Cause, Checked, Created, Diffed, Done, Failed, FailedInPart, Rejected, Seen, Serialized, Unusable, Updated,
+    CallFailure, Cause, CheckAnswer, CreateAnswer, DiffAnswer, EmptyAnswer, PartialCallFailure, ReadAnswer,
+    RejectedInput, SerializedObject, UnusableAnswer, UpdateAnswer,
 };
 use crate::callback::call_python;
-use crate::convert::{Reader, Refused, Style, properties_to_python};
-use crate::described::Described;
+use crate::convert::{Reader, ReturnedValueError, Style, properties_to_python};
+use crate::description::PythonDescription;
 use crate::error::{host_error, internal_error};
 use crate::pool::Pool;
 use crate::runtime::{current_context, leave_event_loop, lock};
@@ -109,31 +110,31 @@ fn decode(
     method: &Method,
     answer: &Bound<'_, PyAny>,
     warnings: &mut Vec<String>,
-) -> Result<Result<Answer, ProviderError>, Refused> {
+) -> Result<Result<Answer, ProviderError>, ReturnedValueError> {
     let py = answer.py();
-    if let Ok(failed) = answer.cast::<Failed>() {
+    if let Ok(failed) = answer.cast::<CallFailure>() {
         return Ok(Err(failure(failed.get(), py)));
     }
-    if let Ok(partial) = answer.cast::<FailedInPart>() {
+    if let Ok(partial) = answer.cast::<PartialCallFailure>() {
         return Ok(Err(failed_in_part(method.name(), partial.get(), py, warnings)));
     }
-    if let Ok(unusable) = answer.cast::<Unusable>() {
+    if let Ok(unusable) = answer.cast::<UnusableAnswer>() {
         return Ok(Err(not_usable(unusable.get())));
     }
     Ok(Ok(match method {
-        Method::Configure { .. } => expect::<Done>(answer).map(|_| Answer::Configured)?,
-        Method::Delete { .. } => expect::<Done>(answer).map(|_| Answer::Deleted)?,
-        Method::Close => expect::<Done>(answer).map(|_| Answer::Closed)?,
+        Method::Configure { .. } => expect::<EmptyAnswer>(answer).map(|_| Answer::Configured)?,
+        Method::Delete { .. } => expect::<EmptyAnswer>(answer).map(|_| Answer::Deleted)?,
+        Method::Close => expect::<EmptyAnswer>(answer).map(|_| Answer::Closed)?,
         Method::Check { .. } => {
-            let Checked { inputs, failures } = expect(answer)?;
+            let CheckAnswer { inputs, failures } = expect(answer)?;
             Answer::Checked {
                 inputs: Reader::new("inputs", true, warnings).properties(inputs.bind(py))?,
                 failures: failures.iter().map(|it| it.get().into()).collect(),
             }
         }
         Method::Diff { .. } => {
-            let Diffed { changes, replaces, stables, delete_before_replace } = expect(answer)?;
-            Answer::Diffed(DiffAnswer {
+            let DiffAnswer { changes, replaces, stables, delete_before_replace } = expect(answer)?;
+            Answer::Diffed(provider::DiffAnswer {
                 changes: *changes,
                 replaces: replaces.clone(),
                 stables: stables.clone(),
@@ -142,18 +143,20 @@ fn decode(
             })
         }
         Method::Create { .. } => {
-            let Created { id, outs } = expect(answer)?;
+            let CreateAnswer { id, outs } = expect(answer)?;
             match outputs(method.name(), id, outs.bind(py), warnings) {
                 Ok(outputs) => Answer::Created { id: id.clone(), outputs, read_first: false },
                 Err(error) => return Ok(Err(error)),
             }
         }
-        Method::Update { .. } => match outputs(method.name(), "", expect::<Updated>(answer)?.outs.bind(py), warnings) {
-            Ok(outputs) => Answer::Updated { outputs, read_first: false },
-            Err(error) => return Ok(Err(error)),
-        },
+        Method::Update { .. } => {
+            match outputs(method.name(), "", expect::<UpdateAnswer>(answer)?.outs.bind(py), warnings) {
+                Ok(outputs) => Answer::Updated { outputs, read_first: false },
+                Err(error) => return Ok(Err(error)),
+            }
+        }
         Method::Read { .. } | Method::Find { .. } => {
-            let Seen { id, outs, inputs } = expect(answer)?;
+            let ReadAnswer { id, outs, inputs } = expect(answer)?;
             let mut bag = |name, bag: &Option<Py<PyAny>>| {
                 bag.as_ref().map(|bag| Reader::new(name, false, warnings).properties(bag.bind(py))).transpose()
             };
@@ -168,7 +171,7 @@ fn decode(
 }
 
 /// The answer as the class that the method has.
-fn expect<'a, Kind>(answer: &'a Bound<'_, PyAny>) -> Result<&'a Kind, Refused>
+fn expect<'a, Kind>(answer: &'a Bound<'_, PyAny>) -> Result<&'a Kind, ReturnedValueError>
 where
     Kind: PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync,
 {
@@ -176,13 +179,13 @@ where
     Ok(of_kind.get())
 }
 
-impl From<&Rejected> for CheckFailure {
-    fn from(Rejected { name, reason }: &Rejected) -> Self {
+impl From<&RejectedInput> for CheckFailure {
+    fn from(RejectedInput { name, reason }: &RejectedInput) -> Self {
         Self { property: name.clone(), reason: reason.clone() }
     }
 }
 
-fn not_usable(Unusable { message, returned, id }: &Unusable) -> ProviderError {
+fn not_usable(UnusableAnswer { message, returned, id }: &UnusableAnswer) -> ProviderError {
     let kind = match returned {
         Some(returned) => ProviderErrorKind::Unreadable { returned: returned.clone(), id: id.clone() },
         None => ProviderErrorKind::BadReturn,
@@ -190,7 +193,12 @@ fn not_usable(Unusable { message, returned, id }: &Unusable) -> ProviderError {
     ProviderError::new(kind, message.clone())
 }
 
-fn failed_in_part(method: &str, partial: &FailedInPart, py: Python<'_>, warnings: &mut Vec<String>) -> ProviderError {
+fn failed_in_part(
+    method: &str,
+    partial: &PartialCallFailure,
+    py: Python<'_>,
+    warnings: &mut Vec<String>,
+) -> ProviderError {
     let mut reasons = partial.reasons.clone();
     let properties = outputs(method, &partial.id, partial.outs.bind(py), warnings).unwrap_or_else(|unusable| {
         reasons.push(unusable.message.into());
@@ -226,12 +234,12 @@ fn outputs(
     })
 }
 
-fn not_kept(method: &str, Refused(reason): &Refused) -> String {
+fn not_kept(method: &str, ReturnedValueError(reason): &ReturnedValueError) -> String {
     format!("{method} returned a value that cannot be kept: {reason}")
 }
 
 /// The engine's error for an exception.
-fn failure(failed: &Failed, py: Python<'_>) -> ProviderError {
+fn failure(failed: &CallFailure, py: Python<'_>) -> ProviderError {
     ProviderError {
         kind: match failed.cause {
             Cause::Raised => ProviderErrorKind::Raised,
@@ -251,7 +259,7 @@ fn failure(failed: &Failed, py: Python<'_>) -> ProviderError {
 
 /// The engine's error for an answer that has to be an exception, as it is nothing else.
 fn must_be_failure(answer: &Bound<'_, PyAny>) -> ProviderError {
-    match answer.cast::<Failed>() {
+    match answer.cast::<CallFailure>() {
         Ok(failed) => failure(failed.get(), answer.py()),
         Err(error) => internal_error(answer.py(), &error.into()),
     }
@@ -278,7 +286,7 @@ impl PythonHost {
                 self.bridge.bind(py).call_method1(method, arguments).map(|answer| Some(answer.unbind()))
             },
             |py, answer| {
-                if let Ok(failed) = answer.cast::<Failed>() {
+                if let Ok(failed) = answer.cast::<CallFailure>() {
                     return Err(failure(failed.get(), py));
                 }
                 answer.extract().map_err(|error: PyErr| internal_error(py, &error))
@@ -292,7 +300,7 @@ impl PythonHost {
 impl ProviderHost for PythonHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Python::attach(|py| {
-            let describe = || self.bridge.bind(py).call_method1("describe", (object,))?.extract::<Described>();
+            let describe = || self.bridge.bind(py).call_method1("describe", (object,))?.extract::<PythonDescription>();
             describe().map(ProviderDescription::from).map_err(|error| internal_error(py, &error))
         })
     }
@@ -328,7 +336,7 @@ impl ProviderHost for PythonHost {
                 self.pool.keep_one_idle(py)?;
                 self.bridge.bind(py).call_method1("serialize", (object,)).map(|it| Some(it.unbind()))
             },
-            |_py, answer| match answer.cast::<Serialized>() {
+            |_py, answer| match answer.cast::<SerializedObject>() {
                 Ok(it) => Ok(SerializedProvider { text: it.get().text.clone(), secret: it.get().secret }),
                 Err(_) => Err(must_be_failure(answer)),
             },
@@ -358,7 +366,7 @@ impl ProviderHost for PythonHost {
                     Err(error) => {
                         let text =
                             format!("what became of {method} is not known, because maloko's own code failed: {error}");
-                        let unusable = Unusable { message: text, returned: None, id: String::new() };
+                        let unusable = UnusableAnswer { message: text, returned: None, id: String::new() };
                         Ok(Some(Py::new(py, unusable)?.into_any()))
                     }
                 }

@@ -6,14 +6,14 @@ use crate::context::Context;
 use crate::project::Project;
 
 /// A project as Pulumi knows it.
-pub(super) struct Known {
+pub(super) struct PulumiStacks {
     /// Where Pulumi is logged in.
     pub(super) url: String,
     /// Stacks of the project there; only the selected one where Pulumi alone can list them.
     pub(super) stacks: Vec<String>,
 }
 
-impl Known {
+impl PulumiStacks {
     /// The stacks in words.
     pub(super) fn what(&self) -> String {
         let names: Vec<String> = self.stacks.iter().map(|name| format!("'{name}'")).collect();
@@ -23,14 +23,14 @@ impl Known {
 
 /// Does the Pulumi login of this user know stacks of this project? Files of Pulumi that cannot be read or understood
 /// are taken as "no": they are not ours to complain about.
-pub(super) fn knows(context: &Context, project: &Project) -> Option<Known> {
+pub(super) fn knows(context: &Context, project: &Project) -> Option<PulumiStacks> {
     let home = pulumi_home(context)?;
     let url = current_login(&home)?;
     let stacks = match url.strip_prefix("file://") {
         Some(path) => stored_stacks(&expand(context, path), &project.name),
         None => selected_stack(&home, project).into_iter().collect(),
     };
-    (!stacks.is_empty()).then_some(Known { url, stacks })
+    (!stacks.is_empty()).then_some(PulumiStacks { url, stacks })
 }
 
 fn pulumi_home(context: &Context) -> Option<PathBuf> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use maloko_kit::{
-    Config, Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin, problems_of_examples,
+    Config, Listener, PluginLawResult, PluginSetup, PluginUnderTest, Samples, judge_plugin, problems_of_examples,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -56,28 +56,28 @@ async fn judge(
     samples: &Samples,
 ) -> Result<()> {
     let (console, is_json) = (&context.console, arguments.format.json());
-    let mut shown = Shown { console, is_json, stopped: Arc::default() };
+    let mut shown = LawResultPrinter { console, is_json, stopped: Arc::default() };
     let watch = watch(context, plugin, &shown.stopped)?;
-    // That is no verdict about a law.
+    // That is no result of a law.
     plugin.prepare().await.map_err(|error| Failure::configuration(format!("no law was tried: {error}")))?;
     if samples.go_by_schema() {
         check_by_schema(context, arguments, setup, samples).await?;
     }
-    let verdicts = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, &mut shown).await;
+    let results = judge_plugin(plugin, &arguments.kind, samples, &arguments.law, &mut shown).await;
     drop(watch);
-    let verdicts = verdicts.map_err(|error| Failure::configuration(error.to_string()))?;
+    let results = results.map_err(|error| Failure::configuration(error.to_string()))?;
     if shown.stops() {
         let message = "stopped: what the present law had made was deleted".to_owned();
         return Err(Failure::cancelled(message));
     }
-    let number = |outcome: &str| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();
+    let number = |outcome: &str| results.iter().filter(|result| result.outcome == outcome).count();
     let (holds, broken) = (number("holds"), number("broken"));
     if is_json {
-        let told = json!({ "type": arguments.kind, "plugin": arguments.plugin, "laws": verdicts, "broken": broken });
+        let told = json!({ "type": arguments.kind, "plugin": arguments.plugin, "laws": results, "broken": broken });
         console.line(&pretty(&told));
     } else {
-        let others = verdicts.len() - holds - broken;
-        let laws = count(verdicts.len(), "law");
+        let others = results.len() - holds - broken;
+        let laws = count(results.len(), "law");
         console.line(&format!("\n{laws}: {holds} held, {broken} broken, {others} not tried"));
     }
     if broken == 0 { Ok(()) } else { Err(Failure::silent(code::FAILURE)) }
@@ -107,20 +107,20 @@ async fn check_by_schema(
     )))
 }
 
-/// Shows verdicts as they come.
-struct Shown<'a> {
+/// Shows the results of laws as they come.
+struct LawResultPrinter<'a> {
     console: &'a Console,
     is_json: bool,
     stopped: Arc<AtomicBool>,
 }
 
-impl Listener for Shown<'_> {
-    fn tell(&mut self, verdict: &PluginVerdict) {
+impl Listener for LawResultPrinter<'_> {
+    fn tell(&mut self, result: &PluginLawResult) {
         if !self.is_json {
-            self.console.line(&verdict.text);
+            self.console.line(&result.text);
         }
-        for left in &verdict.left {
-            self.console.warn(format!("{}: this object could not be deleted and is left: {left}", verdict.law));
+        for left in &result.left {
+            self.console.warn(format!("{}: this object could not be deleted and is left: {left}", result.law));
         }
     }
 

@@ -212,7 +212,7 @@ fn difference<'a>(old: &'a Value, new: &'a Value, path: &mut Vec<Segment>, hidde
 }
 
 /// Where the values of a detailed diff are looked up: old inputs or old outputs, and the new values.
-pub(super) struct Detailed<'a, 'h> {
+pub(super) struct DiffValues<'a, 'h> {
     /// Old inputs.
     pub(super) old_inputs: &'a PropertyMap,
     /// Old outputs.
@@ -223,7 +223,7 @@ pub(super) struct Detailed<'a, 'h> {
     pub(super) hidden: &'h [PathPattern],
 }
 
-impl<'a> Detailed<'a, '_> {
+impl<'a> DiffValues<'a, '_> {
     /// The changes that a provider or the engine named.
     #[must_use]
     pub(super) fn changes(&self, diff: &DetailedDiff) -> Vec<Change<'a>> {

@@ -9,7 +9,7 @@ use maloko_core::resource_state::ResourceState;
 use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
-use super::delta::{Body, Change, Comparison, Detailed, Kind, Leaf, leaves, listing};
+use super::delta::{Body, Change, Comparison, DiffValues, Kind, Leaf, leaves, listing};
 use super::json_text;
 use super::paint::Paint;
 use super::path::{label, parse, parse_hidden};
@@ -293,7 +293,7 @@ fn between<'a>(
         Some(diff) => {
             let places = if refreshed { [new_outputs, &*new.inputs] } else { [&*new.inputs, new_outputs] };
             let old_inputs = if refreshed { old_outputs } else { &*old.inputs };
-            Detailed { old_inputs, old_outputs, new: places, hidden }.changes(diff)
+            DiffValues { old_inputs, old_outputs, new: places, hidden }.changes(diff)
         }
         None if refreshed => Comparison { old: old_outputs, new: new_outputs, hidden }.changes(),
         None => {

@@ -59,12 +59,12 @@ pub(crate) fn in_order<'a>(resources: impl Iterator<Item = (&'a Urn, Option<&'a 
 
 /// Texts of resources that are held until all are known.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct ResourceLines {
     parents: HashMap<Urn, Option<Urn>>,
     lines: HashMap<Urn, Vec<String>>,
 }
 
-impl Held {
+impl ResourceLines {
     /// Makes a resource and its parent known.
     pub(super) fn place(&mut self, urn: &Urn, parent: Option<&Urn>) {
         let known = self.parents.entry(urn.clone()).or_default();

@@ -16,7 +16,7 @@ use super::diff::{DiffText, changed_keys};
 use super::drift;
 use super::failures::{ErrorText, Failures};
 use super::json::prefix;
-use super::order::Held;
+use super::order::ResourceLines;
 use super::paint::Paint;
 use super::policies::Policies;
 use super::reasons::{Reasons, state_changes};
@@ -36,9 +36,9 @@ pub(super) struct Plain {
     /// Places and tracebacks that were shown: where ten creates fail at one place, it is told once.
     told: BTreeSet<String>,
     /// In a preview: the lines of each resource, which are written in an order that does not vary.
-    held: Held,
+    held: ResourceLines,
     /// In a preview that refreshes first: what the objects were found to be like.
-    drift: Held,
+    drift: ResourceLines,
     /// Does the operation refresh first? Then what it finds stands apart from what it does.
     refreshes: bool,
     /// What was written last: what was found (`true`), or what is done.
@@ -74,8 +74,8 @@ impl Plain {
             active: HashMap::new(),
             failures: Failures::default(),
             told: BTreeSet::new(),
-            held: Held::default(),
-            drift: Held::default(),
+            held: ResourceLines::default(),
+            drift: ResourceLines::default(),
             refreshes: false,
             section: None,
             reasons: Reasons::default(),

@@ -11,9 +11,9 @@ use maloko_core::state::StackName;
 
 use super::isolated::Runner;
 use super::request::Request;
-use super::run::{Prepared, prepare};
+use super::run::{PreparedOperation, prepare};
 use super::{interrupts, own_process, program};
-use crate::advice::Aimed;
+use crate::advice::CommandContextSink;
 use crate::display::Redactor;
 use crate::failure::{Failure, Result, code};
 use crate::host::SettlingHost;
@@ -37,7 +37,7 @@ pub(crate) async fn with_program<T>(
     work: impl AsyncFnOnce(&Engine) -> T,
 ) -> Result<T> {
     let request = Request::load(verb);
-    let Prepared { operation, session, redactor, .. } = prepare(workplace, &request, stack, &program).await?;
+    let PreparedOperation { operation, session, redactor, .. } = prepare(workplace, &request, stack, &program).await?;
     let context = workplace.context;
     let err: Box<dyn Write + Send> = if context.library.is_some() {
         Box::new(context.console.err())
@@ -47,7 +47,10 @@ pub(crate) async fn with_program<T>(
     let language_host = &workplace.context.language_host;
     let runner = Runner::of(workplace, &request, &operation)?;
     let host = Arc::new(SettlingHost::new(runner.host()));
-    let sink = Arc::new(Aimed { to: Arc::new(Told::new(err, redactor)), aim: context.console.aim.clone() });
+    let sink = Arc::new(CommandContextSink {
+        to: Arc::new(DiagnosticPrinter::new(err, redactor)),
+        aim: context.console.aim.clone(),
+    });
     let engine = Engine::start(operation, session, Arc::clone(&host) as Arc<_>, sink);
     let own_process = match &context.library {
         None => Some((begin(language_host, &engine, &host)?, own_process::listen(workplace, &engine))),
@@ -96,18 +99,18 @@ fn begin(
 }
 
 /// Writes messages to the stderr of before, without secrets.
-struct Told {
+struct DiagnosticPrinter {
     err: Mutex<Box<dyn Write + Send>>,
     redactor: Arc<Redactor>,
 }
 
-impl Told {
+impl DiagnosticPrinter {
     fn new(err: Box<dyn Write + Send>, redactor: Arc<Redactor>) -> Self {
         Self { err: Mutex::new(err), redactor }
     }
 }
 
-impl EventSink for Told {
+impl EventSink for DiagnosticPrinter {
     fn emit(&self, event: Event) {
         let Event::Diagnostic(diagnostic) = event else { return };
         let label = match diagnostic.severity {

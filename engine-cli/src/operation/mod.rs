@@ -39,7 +39,7 @@ pub(crate) use for_tests::schema_under_test;
 pub use for_tests::{RunForTests, plugin_under_test};
 pub(crate) use load::with_program;
 pub(crate) use request::Request;
-pub(crate) use run::{Prepared, prepare};
+pub(crate) use run::{PreparedOperation, prepare};
 pub(crate) use serve_program::serve_program;
 
 use handover::Handover;

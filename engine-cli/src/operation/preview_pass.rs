@@ -49,16 +49,16 @@ pub(super) async fn preview_and_ask(context: &Context, request: &Request, handov
         let key = handover::put(handover, file.path(), &*context.environment.entropy)?;
         arguments.extend(["--handover-key".into(), key.into()]);
     }
-    let noted = signals::Noted::begin({
+    let relay = signals::SignalRelay::begin({
         let language_host = std::sync::Arc::clone(&context.language_host);
         move |signal| language_host.interrupt_pass(signal)
     })
     .map_err(|error| Failure::io("signals cannot be watched", &error))?;
     let code = context.language_host.run_pass(arguments).await.code;
-    if noted.any() {
+    if relay.any() {
         return Ok(AfterPreview::Over(code::CANCELLED));
     }
-    drop(noted);
+    drop(relay);
     if code != 0 {
         return Ok(AfterPreview::Over(code));
     }

@@ -31,7 +31,7 @@ use super::show::Show;
 use super::update_plan::{self, PlanWriter};
 use super::watchers::pages::Pages;
 use super::watchers::telemetry;
-use crate::advice::Aimed;
+use crate::advice::CommandContextSink;
 use crate::display::Redactor;
 use crate::embedding::OperationEnd;
 use crate::failure::{Failure, Result, code};
@@ -55,7 +55,7 @@ pub(super) async fn run(
 ) -> Result<i32> {
     let (meter, _teller) = tell_of_progress(workplace, request)?;
     let beginning = Beginning::of_run(workplace, history_kind(request), &request.operate.run);
-    let Prepared { mut operation, session, redactor, crypter, packs } =
+    let PreparedOperation { mut operation, session, redactor, crypter, packs } =
         prepare(workplace, request, stack, &program).await?;
     if let Some(plan) = &plan {
         operation.seed = plan.seed;
@@ -136,7 +136,7 @@ fn history_kind(request: &Request) -> &'static str {
 }
 
 /// What an operation works with.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedOperation {
     pub(crate) operation: Operation,
     pub(crate) session: Session,
     pub(crate) redactor: Arc<Redactor>,
@@ -151,7 +151,7 @@ pub(crate) async fn prepare(
     request: &Request,
     stack: &StackName,
     program: &ProgramSpec,
-) -> Result<Prepared> {
+) -> Result<PreparedOperation> {
     let mut settings = workplace.settings(stack)?;
     let project = &workplace.project;
     let writes_nothing = request.is_dry() && request.save_plan.is_none();
@@ -214,7 +214,7 @@ pub(crate) async fn prepare(
         operation.caller_code = true;
         session.recognise_code_of_caller()?;
     }
-    Ok(Prepared { operation, session, redactor, crypter, packs })
+    Ok(PreparedOperation { operation, session, redactor, crypter, packs })
 }
 
 /// Pairs of URN and id, which follow one another.
@@ -297,8 +297,12 @@ async fn operate(
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
     let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();
-    let engine =
-        Engine::start(operation, session, Arc::clone(&host) as Arc<_>, Arc::new(Aimed { to: show.sink(), aim }));
+    let engine = Engine::start(
+        operation,
+        session,
+        Arc::clone(&host) as Arc<_>,
+        Arc::new(CommandContextSink { to: show.sink(), aim }),
+    );
     policies::bind(packs, &engine);
     meter.watch(&engine);
     if let Some(message) = &request.operate.run.message {

@@ -7,7 +7,7 @@ use maloko_core::event::EventSink;
 use maloko_core::state::StackName;
 use maloko_telemetry::Telemetry;
 
-use super::generated::Imported;
+use super::generated::ImportedResources;
 use super::import::file::ListWriter;
 use super::plan::{Fan, Recorder};
 use super::request::Request;
@@ -35,7 +35,7 @@ pub(super) struct Show {
     /// In a preview whose creations are to be listed: makes the list.
     pub(super) list: Option<Arc<ListWriter>>,
     /// In an import: makes the code for the program.
-    pub(super) imported: Option<Arc<Imported>>,
+    pub(super) imported: Option<Arc<ImportedResources>>,
     /// What the run's page shows; not in a preview pass, which is no run of its own.
     pub(super) page: Option<Arc<page::Recorder>>,
     /// For libraries, which read no output: the first warnings.

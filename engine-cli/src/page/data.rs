@@ -114,7 +114,7 @@ pub(crate) struct Run {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) critical_path: Vec<PathItem>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) plan: Vec<Planned>,
+    pub(crate) plan: Vec<PlannedStep>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -203,7 +203,7 @@ pub(crate) struct PathItem {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedStep {
     pub(crate) resource: usize,
     pub(crate) op: String,
 }

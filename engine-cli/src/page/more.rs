@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::data;
-use super::recorder::{Changed, Recorder};
+use super::recorder::{ChangedIndices, Recorder};
 use super::resources::Places;
 use super::run_data::{activity, changes, diagnostic, milliseconds, step};
 use super::shown::Detail;
@@ -33,13 +33,13 @@ struct RunSoFar {
     changes: std::collections::BTreeMap<String, u64>,
     /// Of the resources that are known by now, where some are new.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plan: Option<Vec<data::Planned>>,
+    plan: Option<Vec<data::PlannedStep>>,
     /// Known when the run is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     critical_path: Option<Vec<data::PathItem>>,
 }
 
-impl Changed {
+impl ChangedIndices {
     /// `diagnostics`: how many there are by now.
     fn is_nothing(&self, diagnostics: usize) -> bool {
         self.resources.is_empty()
@@ -56,14 +56,14 @@ impl Recorder {
     pub(super) fn note_changes(&self) {
         let mut recording = self.recording();
         let diagnostics = recording.diagnostics.len();
-        recording.changed = Some(Changed { diagnostics, ..Changed::default() });
+        recording.changed = Some(ChangedIndices { diagnostics, ..ChangedIndices::default() });
     }
 
     /// What is new since this was last asked; `None` where nothing is. Not `wanted`: forgets it.
     pub(super) fn more(&self, wanted: bool) -> Option<More> {
         let mut recording = self.recording();
         let diagnostics = recording.diagnostics.len();
-        let mut changed = recording.changed.replace(Changed { diagnostics, ..Changed::default() })?;
+        let mut changed = recording.changed.replace(ChangedIndices { diagnostics, ..ChangedIndices::default() })?;
         if !wanted || changed.is_nothing(diagnostics) {
             return None;
         }

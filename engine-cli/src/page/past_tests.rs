@@ -9,7 +9,7 @@ use std::sync::Arc;
 use maloko_core::redaction::Redactor;
 
 use super::{ACTIVITIES, CHANGES, MOST, Past, record, run_of};
-use crate::page::data::{Activity, Change, PageData, PathItem, Planned, Resource, Run, Step};
+use crate::page::data::{Activity, Change, PageData, PathItem, PlannedStep, Resource, Run, Step};
 use crate::page::shown::Shower;
 
 fn data(resources: usize, activities: usize) -> PageData {
@@ -57,7 +57,7 @@ fn a_record_keeps_what_a_run_changed() {
 fn what_was_planned_and_had_not_to_be_done_is_kept() {
     let mut data = data(2, 3);
     let run = data.run.as_mut().expect("a run");
-    run.plan = vec![Planned { resource: 1, op: "update".into() }];
+    run.plan = vec![PlannedStep { resource: 1, op: "update".into() }];
     let kept = kept(data);
     assert!(kept.resources[1].inputs.is_empty(), "it was not changed");
     let steps = kept.run.expect("a run").steps;

@@ -68,7 +68,7 @@ pub(crate) struct Recorder {
 #[derive(Default)]
 pub(super) struct Recording {
     /// The resources in the order in which they came up, each once.
-    pub(super) resources: Vec<Known>,
+    pub(super) resources: Vec<NotedResource>,
     places: HashMap<Urn, usize>,
     pub(super) steps: Vec<NotedStep>,
     /// Those that go on. A resource may have several former objects to delete.
@@ -86,12 +86,12 @@ pub(super) struct Recording {
     /// The replacement of each resource, as far as it is known why.
     replacements: HashMap<Urn, Replacement>,
     /// What has changed since a watcher was last told; `None` where nobody watches.
-    pub(super) changed: Option<Changed>,
+    pub(super) changed: Option<ChangedIndices>,
 }
 
 /// Indices of what is new or another.
 #[derive(Default)]
-pub(super) struct Changed {
+pub(super) struct ChangedIndices {
     pub(super) resources: Vec<usize>,
     /// Are there resources that nobody knew before? The plan may name them.
     pub(super) has_new_resources: bool,
@@ -113,7 +113,7 @@ struct Replacement {
 }
 
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct NotedResource {
     pub(super) resource: Arc<ResourceState>,
     pub(super) gone: bool,
 }
@@ -286,7 +286,7 @@ impl Recording {
         }
         let place = self.resources.len();
         self.places.insert(resource.urn.clone(), place);
-        self.resources.push(Known { resource: Arc::clone(resource), gone: false });
+        self.resources.push(NotedResource { resource: Arc::clone(resource), gone: false });
         self.resource_changed(place);
         if let Some(changed) = &mut self.changed {
             changed.has_new_resources = true;

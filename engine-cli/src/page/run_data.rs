@@ -9,9 +9,9 @@ use maloko_core::event::{Diagnostic, Op};
 use maloko_core::urn::Urn;
 
 use super::critical_path::critical_path;
-use super::data::{self, PageData, Planned, Run};
+use super::data::{self, PageData, PlannedStep, Run};
 use super::past::{self, MANY};
-use super::recorder::{Known, NotedActivity, NotedEnd, NotedStep, Recorder, Recording};
+use super::recorder::{NotedActivity, NotedEnd, NotedResource, NotedStep, Recorder, Recording};
 use super::resources::Places;
 use super::shown::{Detail, Shower};
 use super::slowest::{self, LONG_RUN};
@@ -91,7 +91,7 @@ impl Recorder {
     }
 
     /// Teaches what hides secrets those of the resources: the engine knows only of what it has met.
-    fn learn(&self, noted: &Noted) {
+    fn learn(&self, noted: &RecordingCopy) {
         let secrets = self.shower.secrets();
         noted.resources.iter().for_each(|known| secrets.learn_resource(&known.resource));
         for noted in &noted.steps {
@@ -101,19 +101,19 @@ impl Recorder {
     }
 
     /// What was planned, of the resources that are known by now.
-    pub(super) fn plan(&self, places: &Places<'_>) -> Vec<Planned> {
+    pub(super) fn plan(&self, places: &Places<'_>) -> Vec<PlannedStep> {
         let plan = self.beginning.plan.iter();
         plan.filter_map(|(urn, op)| {
-            Some(Planned { resource: *places.get(&Urn::unchecked(urn.as_str()))?, op: op.clone() })
+            Some(PlannedStep { resource: *places.get(&Urn::unchecked(urn.as_str()))?, op: op.clone() })
         })
         .collect()
     }
 
     /// A copy of what was noted, which shares the resources.
-    fn noted(&self) -> Noted {
+    fn noted(&self) -> RecordingCopy {
         let recording = self.recording();
-        Noted {
-            resources: recording.resources.iter().map(Known::clone).collect(),
+        RecordingCopy {
+            resources: recording.resources.iter().map(NotedResource::clone).collect(),
             steps: recording.steps.iter().map(NotedStep::clone).collect(),
             activities: recording.activities.iter().map(NotedActivity::clone).collect(),
             diagnostics: recording.diagnostics.clone(),
@@ -126,8 +126,8 @@ impl Recorder {
     }
 }
 
-struct Noted {
-    resources: Vec<Known>,
+struct RecordingCopy {
+    resources: Vec<NotedResource>,
     steps: Vec<NotedStep>,
     activities: Vec<NotedActivity>,
     diagnostics: Vec<(Diagnostic, Duration)>,

@@ -19,7 +19,7 @@ use crate::config_key;
 use crate::failure::{Failure, Result};
 use crate::yaml;
 use crate::yaml::describe;
-pub(crate) use staged::Staged;
+pub(crate) use staged::StagedSettings;
 
 /// The members that say which key the secrets have: the provider, the key that a service wrapped, the salt of a passphrase.
 const SECRETS_PROVIDER: &str = "secretsprovider";
@@ -329,8 +329,8 @@ impl Settings {
 
     /// Writes the text beside the file, to be put in its place together with something else. `from` is what the file
     /// holds now.
-    pub(crate) fn stage(&self, from: &Settings) -> Result<Staged> {
-        Staged::write(&self.file, &self.text, &from.text)
+    pub(crate) fn stage(&self, from: &Settings) -> Result<StagedSettings> {
+        StagedSettings::write(&self.file, &self.text, &from.text)
     }
 
     /// The file's text as it would be saved.

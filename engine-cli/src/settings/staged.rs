@@ -10,14 +10,14 @@ use crate::yaml;
 const MADE_FROM: &str = "# made from settings with the SHA-256 ";
 
 /// The text of a settings file, beside the file, until the state that belongs to it is written.
-pub(crate) struct Staged {
+pub(crate) struct StagedSettings {
     file: PathBuf,
     beside: PathBuf,
     /// The text, behind the line that says what it was made from.
     text: String,
 }
 
-impl Staged {
+impl StagedSettings {
     /// Writes the text beside the file. `from` is the text of the file from which it was made.
     pub(super) fn write(file: &Path, text: &str, from: &str) -> Result<Self> {
         let text = format!("{MADE_FROM}{}\n{text}", digest(from));

@@ -13,13 +13,13 @@ use crate::failure::Failure;
 
 /// Why something that was to be shown was not, first of all. A reader that has gone away is no error of the command's.
 #[derive(Clone, Default)]
-struct Lost {
+struct FirstWriteError {
     first: Arc<Mutex<Option<String>>>,
     /// A file that it was to be written to; `None` for stdout.
     file: Option<Arc<str>>,
 }
 
-impl Lost {
+impl FirstWriteError {
     fn note(&self, error: &std::io::Error) {
         if !matches!(error.kind(), std::io::ErrorKind::BrokenPipe | std::io::ErrorKind::Interrupted) {
             let message = || match &self.file {
@@ -34,16 +34,16 @@ impl Lost {
 /// Notes what cannot be written.
 struct Noting {
     to: Box<dyn Write + Send>,
-    lost: Lost,
+    first_error: FirstWriteError,
 }
 
 impl Write for Noting {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.to.write(bytes).inspect_err(|error| self.lost.note(error))
+        self.to.write(bytes).inspect_err(|error| self.first_error.note(error))
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.to.flush().inspect_err(|error| self.lost.note(error))
+        self.to.flush().inspect_err(|error| self.first_error.note(error))
     }
 }
 
@@ -52,8 +52,8 @@ impl Write for Noting {
 pub(crate) struct Stream(Arc<Mutex<Noting>>);
 
 impl Stream {
-    fn new(to: Box<dyn Write + Send>, lost: Lost) -> Self {
-        Self(Arc::new(Mutex::new(Noting { to, lost })))
+    fn new(to: Box<dyn Write + Send>, first_error: FirstWriteError) -> Self {
+        Self(Arc::new(Mutex::new(Noting { to, first_error })))
     }
 
     fn say(&self, text: &str) {
@@ -91,7 +91,7 @@ pub(crate) struct Console {
     out: Stream,
     err: Stream,
     /// What did not get to stdout. What does not get to stderr cannot be told anywhere.
-    lost: Lost,
+    first_error: FirstWriteError,
     listener: Arc<Mutex<Option<Listener>>>,
     /// May what is piped into the process be read?
     pub(crate) reads_stdin: bool,
@@ -114,11 +114,11 @@ impl Console {
             // Questions are painted by their library.
             console::set_colors_enabled_stderr(false);
         }
-        let lost = Lost::default();
+        let first_error = FirstWriteError::default();
         Self {
-            out: Stream::new(Box::new(std::io::stdout()), lost.clone()),
-            err: Stream::new(Box::new(std::io::stderr()), Lost::default()),
-            lost,
+            out: Stream::new(Box::new(std::io::stdout()), first_error.clone()),
+            err: Stream::new(Box::new(std::io::stderr()), FirstWriteError::default()),
+            first_error,
             listener: Arc::default(),
             reads_stdin: true,
             interactive: !global.non_interactive && std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
@@ -134,12 +134,12 @@ impl Console {
 
     /// Streams of somebody's own; nothing is asked, nothing is read.
     pub(crate) fn to(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>) -> Self {
-        let lost = Lost::default();
-        let (out, err) = (Stream::new(out, lost.clone()), Stream::new(err, Lost::default()));
+        let first_error = FirstWriteError::default();
+        let (out, err) = (Stream::new(out, first_error.clone()), Stream::new(err, FirstWriteError::default()));
         Self {
             out,
             err,
-            lost,
+            first_error,
             listener: Arc::default(),
             reads_stdin: false,
             interactive: false,
@@ -161,18 +161,18 @@ impl Console {
 
     /// A copy of stdout, made before stdout is captured: what cannot be written to it counts as that of stdout.
     pub(crate) fn kept_aside(&self, copy: std::fs::File) -> Stream {
-        Stream::new(Box::new(copy), self.lost.clone())
+        Stream::new(Box::new(copy), self.first_error.clone())
     }
 
     /// The failure of a command that did what it was to do, except that not all of its output was written.
     #[must_use]
     pub(crate) fn unwritten(&self) -> Option<Failure> {
-        self.lost.first.lock().unwrap_or_else(PoisonError::into_inner).clone().map(Failure::new)
+        self.first_error.first.lock().unwrap_or_else(PoisonError::into_inner).clone().map(Failure::new)
     }
 
     /// A stream to a file that the user asked for: what cannot be written to it counts as that of stdout. `file` names it.
     pub(crate) fn to_file(&self, file: &str, to: std::fs::File) -> Stream {
-        Stream::new(Box::new(to), Lost { file: Some(file.into()), ..self.lost.clone() })
+        Stream::new(Box::new(to), FirstWriteError { file: Some(file.into()), ..self.first_error.clone() })
     }
 
     /// Where stderr goes.

@@ -83,14 +83,14 @@ impl Drop for Watching {
 
 /// Notes signals, for the time in which another process of this command works, and sends on to that process what it does not
 /// hear of by itself.
-pub(crate) struct Noted {
+pub(crate) struct SignalRelay {
     flag: Arc<AtomicBool>,
     handle: Handle,
     thread: Option<JoinHandle<()>>,
     _watching: Watching,
 }
 
-impl Noted {
+impl SignalRelay {
     /// Begins to note signals. `send_on` gets each SIGTERM and SIGHUP, and each SIGINT but the first: a terminal sends the
     /// first one to both processes. (Its SIGHUP too, but what is left at once by a second one is a preview.)
     pub(crate) fn begin(send_on: impl Fn(i32) + Send + 'static) -> io::Result<Self> {
@@ -117,7 +117,7 @@ impl Noted {
     }
 }
 
-impl Drop for Noted {
+impl Drop for SignalRelay {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(thread) = self.thread.take() {

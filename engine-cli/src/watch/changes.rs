@@ -9,7 +9,7 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::files::Files;
 use crate::failure::{Failure, Result};
-use crate::terminal::signals::Noted;
+use crate::terminal::signals::SignalRelay;
 
 /// How long nothing must happen after a change, so that the many writes of one "save" are one change.
 const QUIET: Duration = Duration::from_millis(150);
@@ -48,8 +48,8 @@ impl Changes {
     }
 
     /// Waits until nothing changes any more.
-    pub(super) fn settle(&self, noted: &Noted) {
-        while !noted.any() && self.events.recv_timeout(QUIET).is_ok() {}
+    pub(super) fn settle(&self, signals: &SignalRelay) {
+        while !signals.any() && self.events.recv_timeout(QUIET).is_ok() {}
     }
 }
 

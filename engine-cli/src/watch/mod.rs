@@ -14,7 +14,7 @@ use notify::Event;
 use crate::arguments::{ColorChoice, WatchArguments};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::terminal::signals::Noted;
+use crate::terminal::signals::SignalRelay;
 use crate::workplace::Workplace;
 
 use changes::Changes;
@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
     workplace.require(&workplace.stack_to_begin_with().await?).await?;
     let mut files = Files::new(&workplace.project.root, &arguments.path)?;
     files.leave_out_outputs(&files::outputs());
-    let noted = Noted::begin({
+    let signals = SignalRelay::begin({
         let language_host = std::sync::Arc::clone(&context.language_host);
         move |signal| language_host.interrupt_pass(signal)
     })
@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         let command = up(context, list.as_ref(), &arguments.up_flags);
         // No changes are noted meanwhile: what a run writes itself is none.
         let code = context.language_host.run_pass(command).await.code;
-        if noted.any() {
+        if signals.any() {
             return Ok(());
         }
         if code != 0 {
@@ -68,11 +68,11 @@ pub(crate) async fn run(context: &Context, arguments: &WatchArguments) -> Result
         }
         meanwhile.clone_from(&changed);
         if changed.is_none() {
-            changed = wait(context, &files, &watcher, &noted)?;
+            changed = wait(context, &files, &watcher, &signals)?;
         }
         let Some(changed) = changed else { return Ok(()) };
         // Also what changed during the run may be half of a "save".
-        watcher.settle(&noted);
+        watcher.settle(&signals);
         context.console.line(&format!("{} changed", files.shown(&changed)));
     }
 }
@@ -110,10 +110,10 @@ fn up(context: &Context, list: Option<&List>, flags: &[OsString]) -> Vec<OsStrin
 }
 
 /// Waits for a change; `None` when Ctrl-C was pressed.
-fn wait(context: &Context, files: &Files, changes: &Changes, noted: &Noted) -> Result<Option<PathBuf>> {
+fn wait(context: &Context, files: &Files, changes: &Changes, signals: &SignalRelay) -> Result<Option<PathBuf>> {
     context.console.line("Waiting for changes; Ctrl-C ends");
     let begun = Instant::now();
-    while !noted.any() {
+    while !signals.any() {
         let Some(event) = changes.next_event()? else { continue };
         if let Some(changed) = relevant(files, &event, begun.elapsed() < ECHO) {
             return Ok(Some(changed.to_owned()));

@@ -12,7 +12,7 @@ use maloko_core::state::{
 
 use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::failure::{Failure, Result};
-use crate::settings::{Settings, Staged};
+use crate::settings::{Settings, StagedSettings};
 use crate::terminal::prompt;
 
 use super::{KEY_FILE, Workplace};
@@ -68,7 +68,7 @@ impl Workplace<'_> {
         stack: &StackName,
         settings: &mut Settings,
     ) -> Result<()> {
-        let Some(staged) = Staged::left_behind(settings.file())? else { return Ok(()) };
+        let Some(staged) = StagedSettings::left_behind(settings.file())? else { return Ok(()) };
         if !at_work(&*self.backend, stack).await?.is_empty() {
             // Whoever made it may be about to put it in place.
             return Ok(());

@@ -12,7 +12,7 @@ use crate::stack::TestStack;
 
 /// A create whose object may exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unresolved {
+pub struct UnresolvedCreateSummary {
     /// The resource.
     pub urn: String,
     /// The operation key; the URN where an older version began the create, which has none.
@@ -27,7 +27,7 @@ impl TestStack {
     ///
     /// # Errors
     /// A state that cannot be read.
-    pub async fn unresolved_creates(&self) -> Result<Vec<Unresolved>> {
+    pub async fn unresolved_creates(&self) -> Result<Vec<UnresolvedCreateSummary>> {
         let snapshot = self.open_snapshot().await?;
         let redactor = redactor_of(&snapshot);
         let all = snapshot.all_unresolved_creates();
@@ -66,11 +66,11 @@ impl From<&Call> for CallOutcome {
 
 /// What a teardown leaves open.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct UnresolvedAfterTeardown {
     /// Those whose objects may still be there.
-    pub(crate) open: Vec<Unresolved>,
+    pub(crate) open: Vec<UnresolvedCreateSummary>,
     /// Those of which the user says that it is known.
-    pub(crate) forgotten: Vec<Unresolved>,
+    pub(crate) forgotten: Vec<UnresolvedCreateSummary>,
     /// Names those that are left, and says how they are settled; `None` without one.
     pub(crate) text: Option<String>,
 }
@@ -83,11 +83,16 @@ const KEYS: &str = "{keys}";
 /// Judges the unresolved creates after a teardown. One that the provider was asked for is not left: what its `find` or `read`
 /// found is in the state by then. `settled` has keys, lists of them with commas, or `all`; `command` has `{keys}` where
 /// they go.
-pub(crate) fn left(creates: Vec<Unresolved>, calls: &[CallOutcome], settled: &[String], command: &str) -> Left {
-    let was_found = |create: &Unresolved| {
+pub(crate) fn left(
+    creates: Vec<UnresolvedCreateSummary>,
+    calls: &[CallOutcome],
+    settled: &[String],
+    command: &str,
+) -> UnresolvedAfterTeardown {
+    let was_found = |create: &UnresolvedCreateSummary| {
         calls.iter().any(|call| !call.failed && matches!(call.method, "find" | "read") && call.urn == create.urn)
     };
-    let is_settled = |create: &Unresolved| {
+    let is_settled = |create: &UnresolvedCreateSummary| {
         // A key may have a comma itself.
         settled.iter().any(|given| *given == create.key || given.split(',').any(|key| key == create.key || key == ALL))
     };
@@ -102,7 +107,7 @@ pub(crate) fn left(creates: Vec<Unresolved>, calls: &[CallOutcome], settled: &[S
             command.replace(KEYS, &keys.join(","))
         )
     });
-    Left { open: left, forgotten, text }
+    UnresolvedAfterTeardown { open: left, forgotten, text }
 }
 
 /// Knows every secret of a state.
@@ -117,7 +122,7 @@ fn redactor_of(snapshot: &Snapshot) -> Redactor {
     redactor
 }
 
-fn told(create: &UnresolvedCreate, redactor: &Redactor) -> Unresolved {
+fn told(create: &UnresolvedCreate, redactor: &Redactor) -> UnresolvedCreateSummary {
     let urn = create.urn().as_str().to_owned();
     let mut text = format!("'{}' ({}", create.urn().name(), create.unknown_outcome.story());
     // Writing to a text cannot fail.
@@ -142,7 +147,7 @@ fn told(create: &UnresolvedCreate, redactor: &Redactor) -> Unresolved {
         create.key.clone()
     };
     text.push(')');
-    Unresolved { urn, key, text }
+    UnresolvedCreateSummary { urn, key, text }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use futures::executor::block_on;
 use maloko_core::error::Result;
 use serde_json::{Value, json};
 
-use crate::cloud::unresolved::{CallOutcome, Unresolved, left};
+use crate::cloud::unresolved::{CallOutcome, UnresolvedCreateSummary, left};
 use crate::stack::TestStack;
 
 const SECRET: &str = "hunter22-hunter22";
@@ -61,8 +61,8 @@ fn those_that_are_forgotten_are_gone_and_nothing_else_is() -> Result<()> {
     Ok(())
 }
 
-fn unresolved(name: &str, key: &str) -> Unresolved {
-    Unresolved { urn: urn(name), key: key.to_owned(), text: format!("'{name}' (text)") }
+fn unresolved(name: &str, key: &str) -> UnresolvedCreateSummary {
+    UnresolvedCreateSummary { urn: urn(name), key: key.to_owned(), text: format!("'{name}' (text)") }
 }
 
 fn call(name: &str, method: &'static str, failed: bool) -> CallOutcome {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::exchange::{End, Held, Made, pass_over};
+use super::exchange::{DeployedResource, End, ExampleResult, pass_over};
 use super::host::{Host, Inputs};
 
 pub(super) const AN_UPDATE: &str = "inputs whose change makes an update";
@@ -12,10 +12,13 @@ pub(super) const EITHER: &str = "inputs whose change makes an update, or a repla
 pub(super) const A_REPLACEMENT: &str = "inputs whose change makes a replacement";
 
 /// What a law says of one change.
-pub(super) type Judgement<'a> = Pin<Box<dyn Future<Output = Held> + Send + 'a>>;
+pub(super) type Judgement<'a> = Pin<Box<dyn Future<Output = ExampleResult> + Send + 'a>>;
 
 /// Judges each change of the first inputs to others; `judge` is given those, and the object that was made with the first ones.
-pub(super) async fn each_change(host: &Host, judge: for<'a> fn(&'a Host, Inputs, Made) -> Judgement<'a>) -> Held {
+pub(super) async fn each_change(
+    host: &Host,
+    judge: for<'a> fn(&'a Host, Inputs, DeployedResource) -> Judgement<'a>,
+) -> ExampleResult {
     let mut changes = Changes::of(host);
     while let Some((inputs, made)) = changes.next(host).await? {
         changes.judged(judge(host, inputs, made).await)?;
@@ -49,7 +52,7 @@ impl Changes {
     }
 
     /// The next inputs, with an object that was made with the first ones in a world of its own.
-    async fn next(&mut self, host: &Host) -> Held<Option<(Inputs, Made)>> {
+    async fn next(&mut self, host: &Host) -> ExampleResult<Option<(Inputs, DeployedResource)>> {
         let Some(inputs) = self.left.pop_front() else { return Ok(None) };
         if self.tried > 0 {
             host.renew().await;
@@ -59,7 +62,7 @@ impl Changes {
     }
 
     /// Notes the outcome of a change. Fails where that ends the example.
-    fn judged(&mut self, held: Held) -> Held {
+    fn judged(&mut self, held: ExampleResult) -> ExampleResult {
         match held {
             Ok(()) => self.held = true,
             Err(end @ End::Refused { .. }) if self.tried == 1 => return Err(end),
@@ -72,7 +75,7 @@ impl Changes {
     }
 
     /// The outcome of all changes.
-    fn ended(self) -> Held {
+    fn ended(self) -> ExampleResult {
         match self.passed_over {
             _ if self.held => Ok(()),
             Some(end) => Err(end),

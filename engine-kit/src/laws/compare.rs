@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::exchange::Made;
+use super::exchange::DeployedResource;
 
 /// One property that differs. A value is `None` where there is no such property.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,11 @@ pub(crate) fn rather_plain(
 }
 
 /// The first output in which two objects differ, apart from their ids, which are shown as `<id>`.
-pub(crate) fn first_difference_of(expected: &Made, found: &Made, listed: &[String]) -> Option<Difference> {
+pub(crate) fn first_difference_of(
+    expected: &DeployedResource,
+    found: &DeployedResource,
+    listed: &[String],
+) -> Option<Difference> {
     let same = |one: Option<&Json>, other: Option<&Json>| match (one, other) {
         (Some(Json::String(one)), Some(Json::String(other))) => alike(one, &expected.id, other, &found.id),
         (one, other) => same(one, other),

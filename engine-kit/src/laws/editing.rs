@@ -5,11 +5,11 @@ use serde_json::json;
 use super::Finding;
 use super::changes::{A_REPLACEMENT, AN_UPDATE, EITHER, each_change};
 use super::compare::is_listed;
-use super::exchange::{Bag, Held, Made, Operation, PlannedStep, broken, pass_over};
+use super::exchange::{Bag, DeployedResource, ExampleResult, Operation, PlannedStep, broken, pass_over};
 use super::host::{Host, Inputs, NAME};
 
 /// L1.
-pub(super) async fn check_is_pure(host: &Host) -> Held {
+pub(super) async fn check_is_pure(host: &Host) -> ExampleResult {
     let first = host.check(Bag::Empty, Bag::Inputs).await?;
     let twice = host.check(first.bag(), first.bag()).await?;
     if let Some(it) = host.subject.difference(&first.inputs, &twice.inputs, &[]) {
@@ -35,17 +35,17 @@ pub(super) async fn check_is_pure(host: &Host) -> Held {
 }
 
 /// L2.
-pub(super) async fn second_up_does_nothing(host: &Host) -> Held {
+pub(super) async fn second_up_does_nothing(host: &Host) -> ExampleResult {
     host.make(&Inputs::of(0)).await?;
     stays(host, "create").await
 }
 
 /// L4.
-pub(super) async fn diff_and_update_agree(host: &Host) -> Held {
+pub(super) async fn diff_and_update_agree(host: &Host) -> ExampleResult {
     each_change(host, |host, inputs, _| Box::pin(async move { agrees(host, &inputs).await })).await
 }
 
-async fn agrees(host: &Host, inputs: &Inputs) -> Held {
+async fn agrees(host: &Host, inputs: &Inputs) -> ExampleResult {
     let (made, changed) = updated(host, inputs).await?;
     if changed {
         return stays(host, "update").await;
@@ -56,7 +56,7 @@ async fn agrees(host: &Host, inputs: &Inputs) -> Held {
 
 /// Edits the program and deploys it: the object after that, and whether `diff` has seen a change. Passes over what replaces
 /// the resource.
-async fn updated(host: &Host, inputs: &Inputs) -> Held<(Made, bool)> {
+async fn updated(host: &Host, inputs: &Inputs) -> ExampleResult<(DeployedResource, bool)> {
     let step = host.edit(inputs).await?;
     if step.action == "replace" {
         return Err(pass_over(AN_UPDATE));
@@ -66,13 +66,13 @@ async fn updated(host: &Host, inputs: &Inputs) -> Held<(Made, bool)> {
 }
 
 /// Where `diff` sees no change, `update` is never called: so what differs in the inputs must make no difference.
-async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &Made) -> Held {
+async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &DeployedResource) -> ExampleResult {
     host.renew().await;
     let fresh = host.make(inputs).await?;
     let mut changed = inputs.changed(&host.subject);
     changed.sort_by_key(|property| is_listed(property, host.subject.secrets()));
     for property in changed {
-        let of_property = |made: &Made| Made {
+        let of_property = |made: &DeployedResource| DeployedResource {
             outputs: made.outputs.get(&property).map_or_else(|| json!({}), |value| json!({ &property: value })),
             ..made.clone()
         };
@@ -84,11 +84,11 @@ async fn overlooked_nothing(host: &Host, inputs: &Inputs, kept: &Made) -> Held {
 }
 
 /// L5.
-pub(super) async fn update_ends_where_create_does(host: &Host) -> Held {
+pub(super) async fn update_ends_where_create_does(host: &Host) -> ExampleResult {
     each_change(host, |host, inputs, _| Box::pin(async move { ends_where_create_does(host, &inputs).await })).await
 }
 
-async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
+async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> ExampleResult {
     let (updated, changed) = updated(host, inputs).await?;
     if !changed {
         return Err(pass_over(AN_UPDATE));
@@ -102,11 +102,11 @@ async fn ends_where_create_does(host: &Host, inputs: &Inputs) -> Held {
 }
 
 /// L6.
-pub(super) async fn new_id_only_with_replacement(host: &Host) -> Held {
+pub(super) async fn new_id_only_with_replacement(host: &Host) -> ExampleResult {
     each_change(host, |host, inputs, made| Box::pin(async move { keeps_its_id(host, &inputs, made.id).await })).await
 }
 
-async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> Held {
+async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> ExampleResult {
     let step = host.edit(inputs).await?;
     if step.action == "same" {
         return Err(pass_over(EITHER));
@@ -142,7 +142,7 @@ async fn keeps_its_id(host: &Host, inputs: &Inputs, id: String) -> Held {
 }
 
 /// Does `read` return another id than that of an object which was just made?
-async fn reads_another_at_once(host: &Host) -> Held<bool> {
+async fn reads_another_at_once(host: &Host) -> ExampleResult<bool> {
     host.renew().await;
     let made = host.make(&Inputs::of(0)).await?;
     let read = host.must_run(Operation::Refresh).await?.resources.remove(NAME);
@@ -150,11 +150,11 @@ async fn reads_another_at_once(host: &Host) -> Held<bool> {
 }
 
 /// L7.
-pub(super) async fn replaced_beside_the_old(host: &Host) -> Held {
+pub(super) async fn replaced_beside_the_old(host: &Host) -> ExampleResult {
     each_change(host, |host, inputs, made| Box::pin(async move { is_replaced(host, &inputs, &made.id).await })).await
 }
 
-async fn is_replaced(host: &Host, inputs: &Inputs, before: &str) -> Held {
+async fn is_replaced(host: &Host, inputs: &Inputs, before: &str) -> ExampleResult {
     let step = host.edit(inputs).await?;
     if step.action != "replace" {
         return Err(pass_over(A_REPLACEMENT));
@@ -178,7 +178,7 @@ async fn is_replaced(host: &Host, inputs: &Inputs, before: &str) -> Held {
 }
 
 /// Fails unless a plan for the same inputs is empty.
-async fn stays(host: &Host, after: &str) -> Held {
+async fn stays(host: &Host, after: &str) -> ExampleResult {
     let step = host.must_run(Operation::Preview).await?.step;
     if step.action == "same" {
         return Ok(());

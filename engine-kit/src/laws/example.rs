@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::exchange::{Request, Wanted};
+use super::exchange::{ProgramResource, Request};
 use super::hiding::Hidden;
 use super::subject::Subject;
 use super::table::Law;
@@ -23,7 +23,7 @@ pub(super) struct Example {
     /// How many inputs the law takes; 0 where they say nothing of what is found.
     count: usize,
     /// What the last program had that came after the first inputs, or beside them.
-    latest: Vec<Wanted>,
+    latest: Vec<ProgramResource>,
 }
 
 impl Example {
@@ -38,7 +38,7 @@ impl Example {
     /// Notes what the host is to do.
     pub(super) fn learn(&mut self, request: &Request) {
         let Request::Program(program) = request else { return };
-        let is_another = |wanted: &Wanted| wanted.inputs > 0 || !wanted.taking.is_empty();
+        let is_another = |wanted: &ProgramResource| wanted.inputs > 0 || !wanted.taking.is_empty();
         if self.count > 2 || program.resources.iter().any(is_another) {
             self.latest.clone_from(&program.resources);
         }
@@ -46,7 +46,7 @@ impl Example {
 
     /// The inputs that were tried last.
     pub(super) fn shown(&self, hidden: &Hidden) -> Vec<ShownInputs> {
-        let first = || self.of(&Wanted::default());
+        let first = || self.of(&ProgramResource::default());
         let mut hidden = hidden.clone();
         let mut named =
             |(name, inputs): (&str, Json)| ShownInputs { name: name.to_owned(), inputs: hidden.out_of_inputs(&inputs) };
@@ -58,7 +58,7 @@ impl Example {
         }
     }
 
-    fn of(&self, wanted: &Wanted) -> Json {
+    fn of(&self, wanted: &ProgramResource) -> Json {
         let members = |number: usize| self.inputs.get(number).and_then(Json::as_object).cloned().unwrap_or_default();
         let mut inputs = members(wanted.inputs);
         let second = members(1);

@@ -39,7 +39,7 @@ pub enum Operation {
 
 /// The inputs of a resource in a program: those of the example, or something in between.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Wanted {
+pub struct ProgramResource {
     /// The name of the resource.
     pub name: String,
     /// The number of the inputs.
@@ -56,7 +56,7 @@ pub struct Program {
     /// Its stack, by number; a stack that is new is empty.
     pub stack: usize,
     /// Its resources.
-    pub resources: Vec<Wanted>,
+    pub resources: Vec<ProgramResource>,
     /// Are the author's secret inputs marked as such?
     pub secret: bool,
     /// Are calls made at once, and does each `create` wait for the others?
@@ -67,7 +67,7 @@ pub struct Program {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Request {
-    /// Call `check` of the provider, without an engine, with copies of these. The answer is [`Checked`].
+    /// Call `check` of the provider, without an engine, with copies of these. The answer is [`CheckOutcome`].
     Check {
         /// The inputs of before.
         olds: Bag,
@@ -78,14 +78,14 @@ pub enum Request {
     Renew,
     /// Take this for the program of its stack, and use that stack from now on.
     Program(Program),
-    /// Run the program. The answer is [`Ran`].
+    /// Run the program. The answer is [`RunOutcome`].
     Run {
         /// What is done.
         operation: Operation,
         /// The answer of the first `create` is lost after it was given.
         loses: bool,
     },
-    /// Run the program, and cancel that when it enters a method. The answer is [`Cancelled`].
+    /// Run the program, and cancel that when it enters a method. The answer is [`CancelOutcome`].
     Cancel {
         /// What is done.
         operation: Operation,
@@ -117,7 +117,7 @@ pub enum Request {
         /// The id of the object.
         id: String,
     },
-    /// Say what the last call of a method returned. The answer is [`Returned`], or `null` when it was not called.
+    /// Say what the last call of a method returned. The answer is [`ReturnedOutputs`], or `null` when it was not called.
     ReturnedLast {
         /// The method.
         method: String,
@@ -126,7 +126,7 @@ pub enum Request {
     Guard,
     /// Say what `check` and `diff` have used since then: a list of [`Touch`].
     Touches,
-    /// Say what could be read of the example by people. The answer is [`Shown`].
+    /// Say what could be read of the example by people. The answer is [`VisibleOutput`].
     Shown,
     /// Nothing more: the example has come to its end.
     End(End),
@@ -166,7 +166,7 @@ pub enum End {
 
 /// What `check` did.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Checked {
+pub struct CheckOutcome {
     /// The inputs that it returned.
     pub inputs: Json,
     /// What it refuses: property and reason.
@@ -180,7 +180,7 @@ pub struct Checked {
     pub(super) number: usize,
 }
 
-impl Checked {
+impl CheckOutcome {
     /// The inputs that it returned, as arguments.
     pub(super) fn bag(&self) -> Bag {
         Bag::Returned(self.number)
@@ -199,7 +199,7 @@ pub struct Arguments {
 /// What an operation came to.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ran {
+pub struct RunOutcome {
     /// The error that it failed with; `None` when it succeeded.
     pub error: Option<String>,
     /// What becomes, or became, of the resource; of an operation that failed it may be left out.
@@ -207,7 +207,7 @@ pub struct Ran {
     pub step: PlannedStep,
     /// The resources in the state, by name.
     #[serde(default)]
-    pub resources: BTreeMap<String, Made>,
+    pub resources: BTreeMap<String, DeployedResource>,
     /// A result of a method that no state can keep.
     #[serde(default)]
     pub unkept: Option<Unkept>,
@@ -221,7 +221,7 @@ pub struct Ran {
 
 /// A resource in the state.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Made {
+pub struct DeployedResource {
     /// The id of its object.
     pub id: String,
     /// Its outputs, secret ones in plain text.
@@ -269,14 +269,14 @@ pub struct PlannedChange {
 
 /// The outcome of a run that was cancelled.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Cancelled {
+pub struct CancelOutcome {
     /// Did it end in the time that the author allows?
     pub ended: bool,
 }
 
 /// What a method returned.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Returned {
+pub struct ReturnedOutputs {
     /// The outputs.
     pub outputs: Json,
     /// What of them is not the same in every language: path and reason.
@@ -305,9 +305,9 @@ pub enum Touch {
 
 /// What people could read.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Shown {
+pub struct VisibleOutput {
     /// What methods raised.
-    pub errors: Vec<Raised>,
+    pub errors: Vec<MethodError>,
     /// What was printed and logged.
     pub printed: String,
     /// The provider object, as it is printed.
@@ -318,7 +318,7 @@ pub struct Shown {
 
 /// What a method raised.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Raised {
+pub struct MethodError {
     /// The method.
     pub method: String,
     /// The error as sentences have it.
@@ -328,7 +328,7 @@ pub struct Raised {
 }
 
 /// How an example ends early.
-pub(super) type Held<T = ()> = std::result::Result<T, End>;
+pub(super) type ExampleResult<T = ()> = std::result::Result<T, End>;
 
 /// Breaks the law.
 pub(super) fn broken(finding: &Finding) -> End {

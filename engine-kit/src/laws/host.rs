@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::exchange::{
-    Bag, Cancelled, Checked, End, Held, Made, Operation, PlannedStep, Program, Ran, Request, Returned, Shown, Touch,
-    Wanted,
+    Bag, CancelOutcome, CheckOutcome, DeployedResource, End, ExampleResult, Operation, PlannedStep, Program,
+    ProgramResource, Request, ReturnedOutputs, RunOutcome, Touch, VisibleOutput,
 };
 use super::subject::Subject;
 use crate::exchange::Exchange;
@@ -46,9 +46,9 @@ impl Inputs {
         if self.taking.is_empty() { subject.changed() } else { self.taking.clone() }
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> ProgramResource {
         let (inputs, taking) = (self.number, self.taking.clone());
-        Wanted { name: NAME.to_owned(), inputs, taking, planted: BTreeMap::new() }
+        ProgramResource { name: NAME.to_owned(), inputs, taking, planted: BTreeMap::new() }
     }
 }
 
@@ -62,8 +62,8 @@ impl Host {
     }
 
     /// Calls `check`. Inputs that it refuses say nothing of a law.
-    pub(super) async fn check(&self, olds: Bag, news: Bag) -> Held<Checked> {
-        let mut checked: Checked = self.ask(Request::Check { olds, news }).await;
+    pub(super) async fn check(&self, olds: Bag, news: Bag) -> ExampleResult<CheckOutcome> {
+        let mut checked: CheckOutcome = self.ask(Request::Check { olds, news }).await;
         checked.number = self.checks.fetch_add(1, Ordering::Relaxed);
         if checked.failures.is_empty() {
             return Ok(checked);
@@ -73,13 +73,13 @@ impl Host {
     }
 
     /// Makes the first object of an example. A provider that fails in it refuses the inputs.
-    pub(super) async fn make(&self, inputs: &Inputs) -> Held<Made> {
+    pub(super) async fn make(&self, inputs: &Inputs) -> ExampleResult<DeployedResource> {
         self.want(inputs).await;
         self.make_wanted().await
     }
 
     /// Makes what the program wants, as [`Host::make`] does.
-    pub(super) async fn make_wanted(&self) -> Held<Made> {
+    pub(super) async fn make_wanted(&self) -> ExampleResult<DeployedResource> {
         let mut ran = self.run(Operation::Up).await;
         match ran.error {
             None => Ok(ran.resources.remove(NAME).unwrap_or_default()),
@@ -97,13 +97,13 @@ impl Host {
     }
 
     /// Edits the program, and plans it. A provider that fails in that refuses the inputs.
-    pub(super) async fn edit(&self, inputs: &Inputs) -> Held<PlannedStep> {
+    pub(super) async fn edit(&self, inputs: &Inputs) -> ExampleResult<PlannedStep> {
         self.want(inputs).await;
         self.plan_wanted().await
     }
 
     /// Plans what the program wants, as [`Host::edit`] does.
-    pub(super) async fn plan_wanted(&self) -> Held<PlannedStep> {
+    pub(super) async fn plan_wanted(&self) -> ExampleResult<PlannedStep> {
         let ran = self.run(Operation::Preview).await;
         match ran.error {
             None => Ok(ran.step),
@@ -112,23 +112,23 @@ impl Host {
     }
 
     /// What no provider may fail in.
-    pub(super) async fn must_run(&self, operation: Operation) -> Held<Ran> {
+    pub(super) async fn must_run(&self, operation: Operation) -> ExampleResult<RunOutcome> {
         let ran = self.run(operation).await;
         if ran.error.is_some() { Err(End::Raised) } else { Ok(ran) }
     }
 
-    pub(super) async fn run(&self, operation: Operation) -> Ran {
+    pub(super) async fn run(&self, operation: Operation) -> RunOutcome {
         self.ask(Request::Run { operation, loses: false }).await
     }
 
     /// Deploys; the answer of `create` is lost after the provider gave it.
-    pub(super) async fn lose_the_answer_of_create(&self) -> Ran {
+    pub(super) async fn lose_the_answer_of_create(&self) -> RunOutcome {
         self.ask(Request::Run { operation: Operation::Up, loses: true }).await
     }
 
     /// Cancels an operation when it enters a method. Does it end in the time that the author allows?
     pub(super) async fn ends_when_cancelled(&self, operation: Operation, method: &str) -> bool {
-        let cancelled: Cancelled = self.ask(Request::Cancel { operation, method: method.to_owned() }).await;
+        let cancelled: CancelOutcome = self.ask(Request::Cancel { operation, method: method.to_owned() }).await;
         cancelled.ended
     }
 
@@ -175,7 +175,7 @@ impl Host {
         self.ask::<()>(Request::DeleteRemote { id: id.to_owned() }).await;
     }
 
-    pub(super) async fn returned(&self, method: &str) -> Option<Returned> {
+    pub(super) async fn returned(&self, method: &str) -> Option<ReturnedOutputs> {
         self.ask(Request::ReturnedLast { method: method.to_owned() }).await
     }
 
@@ -187,7 +187,7 @@ impl Host {
         self.ask(Request::Touches).await
     }
 
-    pub(super) async fn shown(&self) -> Shown {
+    pub(super) async fn shown(&self) -> VisibleOutput {
         self.ask(Request::Shown).await
     }
 

@@ -1,7 +1,7 @@
 use maloko_core::error::{Error, Result};
 use serde_json::{Value, json};
 
-use super::{Break, Finding, ShownInputs, Verdict, show, verdict_text};
+use super::{Break, Finding, LawResult, ShownInputs, law_result_text, show};
 
 fn shown(name: &str, inputs: Value) -> ShownInputs {
     ShownInputs { name: name.to_owned(), inputs }
@@ -28,7 +28,7 @@ fn a_broken_law_is_told_with_what_was_found_the_inputs_and_what_to_do() -> Resul
         again: "seed=1".to_owned(),
     };
     assert_eq!(
-        verdict_text("L5", "an update ends where a create does", "Box", &Verdict::Broken(broken)),
+        law_result_text("L5", "an update ends where a create does", "Box", &LawResult::Broken(broken)),
         "L5 an update ends where a create does: broken by Box\n  property: url\n  expected: \"a\"  (what create makes of the \
          same inputs)\n  found:    nothing  (after an update to them)\n  first:    {\"size\": 1}\n  then:     {\"size\": 2}\n  \
          let diff see every property that can change, let update pass it on, and return all outputs; or name what changes \
@@ -48,7 +48,7 @@ fn an_error_that_nobody_expected_is_told_by_its_words() {
         again: String::new(),
     };
     assert_eq!(
-        verdict_text("L2", "a second up does nothing", "Box", &Verdict::Broken(broken)),
+        law_result_text("L2", "a second up does nothing", "Box", &LawResult::Broken(broken)),
         "L2 a second up does nothing: Box raised Error: 403: forbidden\n  inputs:   {}"
     );
 }

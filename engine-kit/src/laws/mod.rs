@@ -20,8 +20,8 @@ mod trial;
 pub(crate) use compare::{first_difference, first_difference_of, is_listed, rather_plain};
 pub use example::ShownInputs;
 pub use exchange::{
-    Arguments, Bag, Cancelled, Checked, End, Made, Operation, PlannedChange, PlannedStep, Program, Raised, Ran,
-    Request, Returned, Shown, Touch, Unkept, Wanted,
+    Arguments, Bag, CancelOutcome, CheckOutcome, DeployedResource, End, MethodError, Operation, PlannedChange,
+    PlannedStep, Program, ProgramResource, Request, ReturnedOutputs, RunOutcome, Touch, Unkept, VisibleOutput,
 };
 pub use finding::{Finding, Leak};
 pub(crate) use hiding::Hidden;
@@ -50,7 +50,7 @@ pub struct Words {
 /// What is known of a law and a provider.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum LawResult {
     /// It holds, after so many examples.
     Holds {
         /// How many.
@@ -112,32 +112,32 @@ pub(crate) struct PassedOver {
     pub(crate) text: String,
 }
 
-/// The verdict where all examples said nothing.
-pub(crate) fn nothing_tried(examples: Vec<PassedOver>) -> Verdict {
+/// The result where all examples said nothing.
+pub(crate) fn nothing_tried(examples: Vec<PassedOver>) -> LawResult {
     let count = examples.len() as u64;
     let (refused, others): (Vec<_>, Vec<_>) = examples.into_iter().partition(|it| it.refused);
     match (others.into_iter().next(), refused.into_iter().next()) {
-        (None, Some(refusal)) => Verdict::Refused { examples: count, error: refusal.text },
-        (Some(other), _) => Verdict::Untried { what: other.text, examples: count },
-        (None, None) => Verdict::Untried { what: "inputs to try".to_owned(), examples: 0 },
+        (None, Some(refusal)) => LawResult::Refused { examples: count, error: refusal.text },
+        (Some(other), _) => LawResult::Untried { what: other.text, examples: count },
+        (None, None) => LawResult::Untried { what: "inputs to try".to_owned(), examples: 0 },
     }
 }
 
-/// A verdict in words. `law` is its name (`L5`), `title` what holds, `provider` the name of the provider.
+/// A result in words. `law` is its name (`L5`), `title` what holds, `provider` the name of the provider.
 #[must_use]
-pub fn verdict_text(law: &str, title: &str, provider: &str, verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Holds { examples } => {
+pub fn law_result_text(law: &str, title: &str, provider: &str, result: &LawResult) -> String {
+    match result {
+        LawResult::Holds { examples } => {
             format!("{law} holds: {examples} {}", if *examples == 1 { "example" } else { "examples" })
         }
-        Verdict::Waived { reason } => format!("{law} is waived: {reason}"),
-        Verdict::Needs { what } => format!("{law} needs {what}"),
-        Verdict::Untried { what, examples } => format!("{law} needs {what}; none of {examples} examples had it"),
-        Verdict::Refused { examples, error } => format!(
+        LawResult::Waived { reason } => format!("{law} is waived: {reason}"),
+        LawResult::Needs { what } => format!("{law} needs {what}"),
+        LawResult::Untried { what, examples } => format!("{law} needs {what}; none of {examples} examples had it"),
+        LawResult::Refused { examples, error } => format!(
             "{law} {title}: {provider} refuses all {examples} example inputs, so that nothing could be tried\n  the first \
              refusal: {error}"
         ),
-        Verdict::Broken(found) => broken_text(law, title, provider, found),
+        LawResult::Broken(found) => broken_text(law, title, provider, found),
     }
 }
 

@@ -3,11 +3,13 @@
 use super::Finding;
 use super::changes::each_change;
 use super::compare::{is_listed, without_nulls};
-use super::exchange::{End, Held, Made, Operation, Returned, broken, broken_by_error, pass_over};
+use super::exchange::{
+    DeployedResource, End, ExampleResult, Operation, ReturnedOutputs, broken, broken_by_error, pass_over,
+};
 use super::host::{Host, Inputs, NAME};
 
 /// L3.
-pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
+pub(super) async fn read_equals_the_outs(host: &Host) -> ExampleResult {
     let made = host.make(&Inputs::of(0)).await?;
     let asked = made.id.clone();
     let answered = reads_back(host, made, "create").await?;
@@ -20,7 +22,7 @@ pub(super) async fn read_equals_the_outs(host: &Host) -> Held {
     each_change(host, |host, inputs, _| Box::pin(async move { reads_back_after_update(host, &inputs).await })).await
 }
 
-async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> Held {
+async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> ExampleResult {
     if host.edit(inputs).await?.action != "update" {
         return Ok(());
     }
@@ -33,12 +35,12 @@ async fn reads_back_after_update(host: &Host, inputs: &Inputs) -> Held {
 }
 
 /// Fails unless `read` returns the id that it was asked for.
-fn answers_for(asked: String, answered: String) -> Held {
+fn answers_for(asked: String, answered: String) -> ExampleResult {
     if asked == answered { Ok(()) } else { Err(broken(&Finding::ReadAnswersAnother { asked, answered })) }
 }
 
 /// Fails unless `read` returns the outputs. Gives the id that it returns.
-async fn reads_back(host: &Host, made: Made, after: &str) -> Held<String> {
+async fn reads_back(host: &Host, made: DeployedResource, after: &str) -> ExampleResult<String> {
     let after = after.to_owned();
     let Some(read) = host.must_run(Operation::Refresh).await?.resources.remove(NAME) else {
         return Err(broken(&Finding::ReadFindsNothing { after }));
@@ -52,7 +54,7 @@ async fn reads_back(host: &Host, made: Made, after: &str) -> Held<String> {
 }
 
 /// L8.
-pub(super) async fn deleted_is_gone(host: &Host) -> Held {
+pub(super) async fn deleted_is_gone(host: &Host) -> ExampleResult {
     let id = host.make(&Inputs::of(0)).await?.id;
     host.save().await;
     destroyed(host, |error| Finding::DeleteFails { error }).await?;
@@ -74,7 +76,7 @@ pub(super) async fn deleted_is_gone(host: &Host) -> Held {
     if ran.resources.contains_key(NAME) { Err(broken(&Finding::ReadFindsDeleted { id })) } else { Ok(()) }
 }
 
-async fn destroyed(host: &Host, otherwise: impl Fn(String) -> Finding) -> Held {
+async fn destroyed(host: &Host, otherwise: impl Fn(String) -> Finding) -> ExampleResult {
     match host.run(Operation::Destroy).await.error {
         None => Ok(()),
         Some(error) => Err(broken_by_error(&otherwise(error))),
@@ -82,7 +84,7 @@ async fn destroyed(host: &Host, otherwise: impl Fn(String) -> Finding) -> Held {
 }
 
 /// L9.
-pub(super) async fn import_needs_no_change(host: &Host) -> Held {
+pub(super) async fn import_needs_no_change(host: &Host) -> ExampleResult {
     let id = host.make(&Inputs::of(0)).await?.id;
     let ran = host.run(Operation::Import).await;
     if let Some(error) = ran.error {
@@ -109,7 +111,7 @@ pub(super) async fn import_needs_no_change(host: &Host) -> Held {
 }
 
 /// L15.
-pub(super) async fn results_are_portable(host: &Host) -> Held {
+pub(super) async fn results_are_portable(host: &Host) -> ExampleResult {
     if host.subject.odd_inputs {
         return Err(pass_over("inputs that are portable themselves"));
     }
@@ -135,7 +137,7 @@ pub(super) async fn results_are_portable(host: &Host) -> Held {
 }
 
 /// Fails unless what a method returned is the same everywhere. Gives it; `None` when it was not called.
-async fn is_portable(host: &Host, method: &str) -> Held<Option<Returned>> {
+async fn is_portable(host: &Host, method: &str) -> ExampleResult<Option<ReturnedOutputs>> {
     let Some(returned) = host.returned(method).await else { return Ok(None) };
     match returned.odd.first().cloned() {
         None => Ok(Some(returned)),
@@ -145,7 +147,7 @@ async fn is_portable(host: &Host, method: &str) -> Held<Option<Returned>> {
 
 /// Fails unless what a method returned is the same everywhere, and after it was saved and loaded. `noted`: what the engine has said
 /// of it.
-async fn is_kept(host: &Host, method: &str, noted: Vec<String>) -> Held {
+async fn is_kept(host: &Host, method: &str, noted: Vec<String>) -> ExampleResult {
     let Some(returned) = is_portable(host, method).await? else { return Ok(()) };
     let method = method.to_owned();
     host.reload().await;
@@ -162,7 +164,7 @@ async fn is_kept(host: &Host, method: &str, noted: Vec<String>) -> Held {
 }
 
 /// L16.
-pub(super) async fn previous_outs_still_fit(host: &Host) -> Held {
+pub(super) async fn previous_outs_still_fit(host: &Host) -> ExampleResult {
     host.make(&Inputs::of(0)).await?;
     let former = host.subject.baseline.clone().unwrap_or_default();
     for (number, former) in former.into_iter().enumerate() {

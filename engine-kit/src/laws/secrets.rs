@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::compare::{at_path, is_listed, texts_in};
-use super::exchange::{Held, Made, Operation, Program, Ran, Shown, Wanted, broken, pass_over};
+use super::exchange::{
+    DeployedResource, ExampleResult, Operation, Program, ProgramResource, RunOutcome, VisibleOutput, broken, pass_over,
+};
 use super::finding::{Finding, Leak};
 use super::hiding::Hidden;
 use super::host::{Host, NAME};
@@ -18,7 +20,7 @@ const SHOWN: usize = 300;
 const PLANTED: &str = "maloko-canary-5ecre7";
 
 /// L12.
-pub(super) async fn secrets_stay_secret(host: &Host) -> Held {
+pub(super) async fn secrets_stay_secret(host: &Host) -> ExampleResult {
     let paths = host.subject.secret.clone().unwrap_or_default();
     if paths.is_empty() {
         return Ok(());
@@ -32,7 +34,7 @@ pub(super) async fn secrets_stay_secret(host: &Host) -> Held {
 }
 
 /// Does whatever may show a secret. What fails says most: names that are taken, objects that are gone.
-async fn run_everything(host: &Host, secrets: &Secrets) -> Held {
+async fn run_everything(host: &Host, secrets: &Secrets) -> ExampleResult {
     host.program(secrets.program(0, 0)).await;
     let made = host.run(Operation::Up).await;
     if made.error.is_some() {
@@ -47,7 +49,7 @@ async fn run_everything(host: &Host, secrets: &Secrets) -> Held {
     host.run(Operation::Up).await;
     host.program(secrets.program(0, 0)).await;
     // As `create` or `update` left it: a `read` that tells another id is no matter of this law.
-    if let Some(Made { id, .. }) = changed.resources.get(NAME)
+    if let Some(DeployedResource { id, .. }) = changed.resources.get(NAME)
         && host.subject.world.as_ref().is_some_and(|world| world.delete.there)
     {
         host.delete_remote(id).await;
@@ -86,11 +88,11 @@ impl Secrets {
 
     fn program(&self, stack: usize, inputs: usize) -> Program {
         let planted = self.planted.clone();
-        let wanted = Wanted { name: NAME.to_owned(), inputs, planted, ..Wanted::default() };
+        let wanted = ProgramResource { name: NAME.to_owned(), inputs, planted, ..ProgramResource::default() };
         Program { stack, resources: vec![wanted], secret: true, together: false }
     }
 
-    fn look_at_outputs(&self, ran: &Ran) -> Held {
+    fn look_at_outputs(&self, ran: &RunOutcome) -> ExampleResult {
         let Some(made) = ran.resources.get(NAME) else { return Ok(()) };
         if self.is_in(&made.id) {
             return self.leaks(Leak::Id, &made.id);
@@ -102,7 +104,7 @@ impl Secrets {
         }
     }
 
-    fn look_at(&self, shown: &Shown) -> Held {
+    fn look_at(&self, shown: &VisibleOutput) -> ExampleResult {
         for raised in &shown.errors {
             if self.is_in(&raised.whole) {
                 return self.leaks(Leak::Error { method: raised.method.clone() }, &raised.error);
@@ -124,7 +126,7 @@ impl Secrets {
         self.texts.iter().any(|secret| text.contains(secret.as_str()))
     }
 
-    fn leaks(&self, place: Leak, text: &str) -> Held {
+    fn leaks(&self, place: Leak, text: &str) -> ExampleResult {
         let hidden = self.hidden.out_of_text(text);
         let found = match hidden.char_indices().nth(SHOWN) {
             Some((end, _)) => format!("{}...", &hidden[..end]),

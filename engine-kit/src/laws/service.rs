@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::compare::first_difference;
-use super::exchange::{End, Held, Made, Operation, Program, Ran, Touch, Wanted, broken, broken_by_error, pass_over};
+use super::exchange::{
+    DeployedResource, End, ExampleResult, Operation, Program, ProgramResource, RunOutcome, Touch, broken,
+    broken_by_error, pass_over,
+};
 use super::host::{Host, Inputs, NAME};
 
 /// L10.
-pub(super) async fn planning_touches_nothing(host: &Host) -> Held {
+pub(super) async fn planning_touches_nothing(host: &Host) -> ExampleResult {
     host.guard().await;
     host.make(&Inputs::of(0)).await?;
     let before = host.picture().await;
     host.run(Operation::Preview).await;
     for stack in [0, 1] {
-        let wanted = Wanted { name: NAME.to_owned(), inputs: 1, ..Wanted::default() };
+        let wanted = ProgramResource { name: NAME.to_owned(), inputs: 1, ..ProgramResource::default() };
         host.program(Program { stack, resources: vec![wanted], ..Program::default() }).await;
         host.run(Operation::Preview).await;
     }
@@ -31,7 +34,7 @@ pub(super) async fn planning_touches_nothing(host: &Host) -> Held {
 }
 
 /// L11.
-pub(super) async fn drift_is_seen(host: &Host) -> Held {
+pub(super) async fn drift_is_seen(host: &Host) -> ExampleResult {
     let id = host.make(&Inputs::of(0)).await?.id;
     host.mutate_remote(&id).await;
     if host.must_run(Operation::RefreshedPreview).await?.step.action == "same" {
@@ -49,7 +52,7 @@ pub(super) async fn drift_is_seen(host: &Host) -> Held {
 }
 
 /// L13.
-pub(super) async fn one_object_after_all(host: &Host) -> Held {
+pub(super) async fn one_object_after_all(host: &Host) -> ExampleResult {
     host.want(&Inputs::of(0)).await;
     let cut = host.lose_the_answer_of_create().await;
     if host.ids().await.unwrap_or_default().is_empty() {
@@ -65,7 +68,7 @@ pub(super) async fn one_object_after_all(host: &Host) -> Held {
 }
 
 /// L14.
-pub(super) async fn cancelled_call_ends(host: &Host) -> Held {
+pub(super) async fn cancelled_call_ends(host: &Host) -> ExampleResult {
     host.want(&Inputs::of(0)).await;
     ends(host, Operation::Up, "create").await?;
     for (operation, method) in [(Operation::Refresh, "read"), (Operation::Destroy, "delete")] {
@@ -78,7 +81,7 @@ pub(super) async fn cancelled_call_ends(host: &Host) -> Held {
     Ok(())
 }
 
-async fn ends(host: &Host, operation: Operation, method: &str) -> Held {
+async fn ends(host: &Host, operation: Operation, method: &str) -> ExampleResult {
     if host.ends_when_cancelled(operation, method).await {
         return Ok(());
     }
@@ -88,14 +91,17 @@ async fn ends(host: &Host, operation: Operation, method: &str) -> Held {
 const BESIDE: &str = "inputs of resources that can exist beside each other";
 
 /// L17.
-pub(super) async fn resources_do_not_mix(host: &Host) -> Held {
+pub(super) async fn resources_do_not_mix(host: &Host) -> ExampleResult {
     let distinct = host.subject.distinct();
     if distinct.len() < 2 {
         return Err(pass_over("two inputs that differ"));
     }
-    let named =
-        |(index, &inputs): (usize, &usize)| Wanted { name: format!("r{}", index + 1), inputs, ..Wanted::default() };
-    let mut resources: Vec<Wanted> = distinct.iter().enumerate().map(named).collect();
+    let named = |(index, &inputs): (usize, &usize)| ProgramResource {
+        name: format!("r{}", index + 1),
+        inputs,
+        ..ProgramResource::default()
+    };
+    let mut resources: Vec<ProgramResource> = distinct.iter().enumerate().map(named).collect();
     host.program(Program { resources: resources.clone(), ..Program::default() }).await;
     let mut ran = host.run(Operation::Up).await;
     // What fails one after the other, or is one object (two of one name), is not asked for at once either.
@@ -122,7 +128,7 @@ pub(super) async fn resources_do_not_mix(host: &Host) -> Held {
     }
     for (alone, together) in alone.iter().zip(looks(host, ran, &resources).await) {
         for (resource, found) in together {
-            let missing = Made::default();
+            let missing = DeployedResource::default();
             let expected = alone.get(&resource).unwrap_or(&missing);
             if let Some(it) = host.subject.difference_of(expected, &found) {
                 let (property, alone, together) = (it.path, it.expected, it.found);
@@ -133,11 +139,11 @@ pub(super) async fn resources_do_not_mix(host: &Host) -> Held {
     Ok(())
 }
 
-type Objects = BTreeMap<String, Made>;
+type Objects = BTreeMap<String, DeployedResource>;
 
 /// The objects after a run as `create` returned them, and as `read` does where there is one: asked one after the other, or
 /// a provider that counts its calls would be judged by chance.
-async fn looks(host: &Host, ran: Ran, resources: &[Wanted]) -> Vec<Objects> {
+async fn looks(host: &Host, ran: RunOutcome, resources: &[ProgramResource]) -> Vec<Objects> {
     let created = ran.resources;
     if !host.has("read") {
         return vec![created];

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::compare::{Difference, first_difference, first_difference_but, first_difference_of, rather_plain};
-use super::exchange::Made;
+use super::exchange::DeployedResource;
 
 /// A provider, and what one example of a law tries it with.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -77,7 +77,7 @@ impl Subject {
     }
 
     /// The same of the outputs of two objects, apart from those that change by themselves.
-    pub(super) fn difference_of(&self, expected: &Made, found: &Made) -> Option<Difference> {
+    pub(super) fn difference_of(&self, expected: &DeployedResource, found: &DeployedResource) -> Option<Difference> {
         let secret = [self.secrets(), &expected.secret, &found.secret].concat();
         rather_plain(&self.volatile, &secret, |listed| first_difference_of(expected, found, listed))
     }

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::exchange::Held;
+use super::exchange::ExampleResult;
 use super::host::Host;
 use super::subject::Subject;
 use super::{editing, reading, secrets, service};
 
-pub(super) type Flow = crate::exchange::Flow<Held>;
+pub(super) type Flow = crate::exchange::Flow<ExampleResult>;
 
 /// A law.
 #[derive(Serialize)]

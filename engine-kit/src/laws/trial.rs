@@ -5,7 +5,7 @@ use maloko_core::error::{Error, Result};
 use serde_json::Value as Json;
 
 use super::example::{Example, ShownInputs};
-use super::exchange::{End, Held, Request};
+use super::exchange::{End, ExampleResult, Request};
 use super::hiding::Hidden;
 use super::host::Host;
 use super::subject::Subject;
@@ -14,7 +14,7 @@ use crate::exchange::{Exchange, Flow, Progress};
 
 /// One example of a law.
 pub struct LawTrial {
-    flow: Flow<Held>,
+    flow: Flow<ExampleResult>,
     exchange: Exchange<Request>,
     hidden: Hidden,
     example: Example,
@@ -26,7 +26,7 @@ impl LawTrial {
         let law = law(name).ok_or_else(|| Error::Configuration(format!("there is no law {name}").into()))?;
         let exchange = Exchange::default();
         let (hidden, example) = (hidden_of(&subject), Example::new(law, &subject));
-        let flow: Flow<Held> = match law.lacks(&subject) {
+        let flow: Flow<ExampleResult> = match law.lacks(&subject) {
             Some(what) => Box::pin(async { Err(End::Needs { what }) }),
             None => (law.procedure)(Host::new(subject, exchange.clone())),
         };

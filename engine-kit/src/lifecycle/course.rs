@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::exchange::{Asked, Held, LifeCrash, LifeOperation, LifeRan, LifeRequest, LifeResource, LifeRun};
+use super::exchange::{
+    DirectCallOutcome, LifeCrash, LifeOperation, LifeRequest, LifeResource, LifeRun, LifeRunOutcome, StepResult,
+};
 use super::finding;
 use super::model::Model;
 use super::step::{Inputs, Moment, Step};
 use crate::exchange::Exchange;
 use crate::fault_points::{self, Interruption};
-use crate::laws::Made;
+use crate::laws::DeployedResource;
 use crate::run_request::Import;
 
 /// A lifecycle that goes on.
@@ -23,7 +25,7 @@ impl Course {
     }
 
     /// Does a step, and looks at what must hold after it.
-    pub(super) async fn take(&mut self, step: Step) -> Held {
+    pub(super) async fn take(&mut self, step: Step) -> StepResult {
         self.look_around().await;
         match step {
             Step::Edit(name, inputs) => self.edit(name, inputs).await,
@@ -84,13 +86,13 @@ impl Course {
 
     /// Removes everything; nothing may be left. What the last updates made, and what there was, is compared with what a create
     /// of the same inputs makes.
-    pub(super) async fn end(&mut self) -> Held {
+    pub(super) async fn end(&mut self) -> StepResult {
         self.look_around().await;
         if self.model.uncertain {
             let ran = self.run_as(self.an_up()).await;
             self.deployed("the up after what was cut off", ran).await?;
         }
-        let mut ends: Vec<(String, Arc<Inputs>, Made)> = Vec::new();
+        let mut ends: Vec<(String, Arc<Inputs>, DeployedResource)> = Vec::new();
         for (name, (inputs, made)) in &self.model.updated {
             ends.push((name.clone(), Arc::clone(inputs), made.clone()));
         }
@@ -108,7 +110,7 @@ impl Course {
         }
         let resets = self.model.subject.resets;
         for (name, inputs, made) in ends.iter().filter(|_| resets) {
-            let afresh: Option<Made> =
+            let afresh: Option<DeployedResource> =
                 self.host.ask(LifeRequest::MakeAfresh { name: name.clone(), inputs: inputs.number }).await;
             let Some(afresh) = afresh else { continue };
             finding::as_created(name, &afresh, made, &mut self.model)?;
@@ -123,8 +125,8 @@ impl Course {
         }
     }
 
-    async fn edit(&mut self, name: String, inputs: Arc<Inputs>) -> Held {
-        let asked: Asked = self.host.ask(LifeRequest::Check { inputs: inputs.number }).await;
+    async fn edit(&mut self, name: String, inputs: Arc<Inputs>) -> StepResult {
+        let asked: DirectCallOutcome = self.host.ask(LifeRequest::Check { inputs: inputs.number }).await;
         finding::call("edit", &asked)?;
         if !asked.refused {
             self.model.program.insert(name, inputs);
@@ -133,7 +135,7 @@ impl Course {
         Ok(())
     }
 
-    async fn preview(&mut self) -> Held {
+    async fn preview(&mut self) -> StepResult {
         let resources = self.model.resources.clone();
         let picture: serde_json::Value = self.host.ask(LifeRequest::Picture).await;
         let ran = self.run(self.planning()).await;
@@ -147,14 +149,14 @@ impl Course {
         finding::unchanged(&resources, &self.model.resources, &picture, &then)
     }
 
-    async fn destroy(&mut self, what: &str) -> Held {
+    async fn destroy(&mut self, what: &str) -> StepResult {
         self.must_run(what, LifeOperation::Destroy).await?;
         self.model.destroyed();
         self.holds(what).await
     }
 
-    async fn import(&mut self, name: String, inputs: Arc<Inputs>) -> Held {
-        let asked: Asked = self.host.ask(LifeRequest::Make { inputs: inputs.number }).await;
+    async fn import(&mut self, name: String, inputs: Arc<Inputs>) -> StepResult {
+        let asked: DirectCallOutcome = self.host.ask(LifeRequest::Make { inputs: inputs.number }).await;
         finding::call("import", &asked)?;
         if asked.refused {
             return Ok(());
@@ -167,13 +169,13 @@ impl Course {
     }
 
     /// Takes an object over by its id. Without one, the stack forgets the resource first, and takes its own object over.
-    async fn take_over(&mut self, name: String, id: Option<String>) -> Held {
+    async fn take_over(&mut self, name: String, id: Option<String>) -> StepResult {
         self.model.settled = false;
         let import = match id {
             None => self.host.ask(LifeRequest::Forget { name }).await,
             Some(id) => {
                 let run = self.operation(LifeOperation::Preview);
-                let planned: LifeRan = self.host.ask(LifeRequest::Run(run)).await;
+                let planned: LifeRunOutcome = self.host.ask(LifeRequest::Run(run)).await;
                 if planned.error.is_some() {
                     self.model.saw(&planned);
                     return Err(finding::failed("import", &planned));
@@ -188,7 +190,7 @@ impl Course {
         if ran.error.is_some() { Err(finding::failed("import", &ran)) } else { Ok(()) }
     }
 
-    async fn crash(&mut self, nth: usize, kind: Interruption) -> Held {
+    async fn crash(&mut self, nth: usize, kind: Interruption) -> StepResult {
         let planned = self.run(self.planning()).await;
         if planned.error.is_some() {
             return if planned.refused { Ok(()) } else { Err(finding::failed("the preview of a crash", &planned)) };
@@ -209,7 +211,7 @@ impl Course {
 
     /// An `up` was cut off. A provider object finds what it has made by the operation key. Plugins have none: as the engine says
     /// then, somebody looks for the objects of unresolved creates, and here removes them.
-    async fn cut_off(&mut self) -> Held {
+    async fn cut_off(&mut self) -> StepResult {
         self.model.cut_off();
         if !self.model.subject.plugin || self.model.unresolved == 0 {
             return Ok(());
@@ -222,7 +224,7 @@ impl Course {
     }
 
     // The other's `up` is a plan as well: one that does not settle shows in it, and in the plan after it.
-    async fn second_writer_before(&mut self) -> Held {
+    async fn second_writer_before(&mut self) -> StepResult {
         let other = self.begin().await;
         let ran = self.run_as(LifeRun { writer: other, ..self.an_up() }).await;
         if self.refuses(&ran) {
@@ -233,7 +235,7 @@ impl Course {
         self.deployed("the up after that of the second writer", ran).await
     }
 
-    async fn second_writer_during(&mut self) -> Held {
+    async fn second_writer_during(&mut self) -> StepResult {
         let other = self.begin().await;
         let ran = self.run_as(LifeRun { meanwhile: Some(other), ..self.an_up() }).await;
         finding::two_writers(&ran)?;
@@ -246,7 +248,7 @@ impl Course {
     }
 
     /// After an `up`: what it must have come to, and that it settles.
-    async fn deployed(&mut self, what: &str, ran: LifeRan) -> Held {
+    async fn deployed(&mut self, what: &str, ran: LifeRunOutcome) -> StepResult {
         if self.refuses(&ran) {
             return Ok(());
         }
@@ -269,7 +271,7 @@ impl Course {
         Ok(())
     }
 
-    async fn arrived(&mut self, what: &str, ran: LifeRan) -> Held {
+    async fn arrived(&mut self, what: &str, ran: LifeRunOutcome) -> StepResult {
         // What is gone cannot be updated by who has not looked; the up after a refresh must mend that.
         if ran.error.is_some() && self.model.lost.is_empty() {
             return Err(finding::failed(what, &ran));
@@ -284,7 +286,7 @@ impl Course {
     }
 
     // Where `check` refuses inputs, nothing of them was to change; what became of the other resources is not known.
-    fn refuses(&mut self, ran: &LifeRan) -> bool {
+    fn refuses(&mut self, ran: &LifeRunOutcome) -> bool {
         let refuses = ran.refused && ran.error.is_some();
         if refuses {
             self.model.cut_off();
@@ -293,7 +295,7 @@ impl Course {
     }
 
     // An `up` that has changed nothing was an empty plan itself.
-    async fn settles(&mut self, what: &str, changed: bool) -> Held {
+    async fn settles(&mut self, what: &str, changed: bool) -> StepResult {
         let plain = changed.then_some(LifeOperation::Preview);
         let refreshed = self.model.has_read().then_some(LifeOperation::RefreshedPreview);
         for operation in plain.into_iter().chain(refreshed) {
@@ -305,7 +307,7 @@ impl Course {
     }
 
     /// The state is as the steps say, and the world as the state says.
-    async fn holds(&mut self, what: &str) -> Held {
+    async fn holds(&mut self, what: &str) -> StepResult {
         if self.model.uncertain {
             return Ok(());
         }
@@ -351,17 +353,17 @@ impl Course {
         LifeRun { order: operation.into(), writer: self.model.writer, loses: false, meanwhile: None }
     }
 
-    async fn must_run(&mut self, what: &str, operation: LifeOperation) -> Held<LifeRan> {
+    async fn must_run(&mut self, what: &str, operation: LifeOperation) -> StepResult<LifeRunOutcome> {
         let ran = self.run(operation).await;
         if ran.error.is_some() { Err(finding::failed(what, &ran)) } else { Ok(ran) }
     }
 
-    async fn run(&mut self, operation: LifeOperation) -> LifeRan {
+    async fn run(&mut self, operation: LifeOperation) -> LifeRunOutcome {
         self.run_as(self.operation(operation)).await
     }
 
-    async fn run_as(&mut self, run: LifeRun) -> LifeRan {
-        let ran: LifeRan = self.host.ask(LifeRequest::Run(run)).await;
+    async fn run_as(&mut self, run: LifeRun) -> LifeRunOutcome {
+        let ran: LifeRunOutcome = self.host.ask(LifeRequest::Run(run)).await;
         self.model.saw(&ran);
         ran
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::fault_points::Interruption;
-use crate::laws::{Made, PlannedChange, Words};
+use crate::laws::{DeployedResource, PlannedChange, Words};
 use crate::run_request::{Import, Verb};
 
 /// An operation on the stack.
@@ -86,17 +86,17 @@ pub struct LifeCrash {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum LifeRequest {
-    /// Call `check` with these inputs, without an engine. The answer is [`Asked`].
+    /// Call `check` with these inputs, without an engine. The answer is [`DirectCallOutcome`].
     Check {
         /// The number of the inputs.
         inputs: usize,
     },
-    /// Call `check` and `create` with these inputs, without an engine. The answer is [`Asked`].
+    /// Call `check` and `create` with these inputs, without an engine. The answer is [`DirectCallOutcome`].
     Make {
         /// The number of the inputs.
         inputs: usize,
     },
-    /// Begin with an empty world, and make an object with these inputs on a new stack. The answer is [`Made`], or `null` when
+    /// Begin with an empty world, and make an object with these inputs on a new stack. The answer is [`DeployedResource`], or `null` when
     /// the provider refuses that.
     MakeAfresh {
         /// The name of the resource: automatic names are made of it.
@@ -114,7 +114,7 @@ pub enum LifeRequest {
         /// The number of the new writer.
         writer: usize,
     },
-    /// Run the program. The answer is [`LifeRan`].
+    /// Run the program. The answer is [`LifeRunOutcome`].
     Run(LifeRun),
     /// Have the state of the stack forget a resource, whose object stays. The answer is an [`Import`] of it.
     Forget {
@@ -157,7 +157,7 @@ pub enum LifeEnd {
 /// What a call of the provider came to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct DirectCallOutcome {
     /// What was raised.
     pub error: Option<String>,
     /// Does `check` refuse the inputs?
@@ -169,7 +169,7 @@ pub struct Asked {
 /// What an operation came to.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct LifeRan {
+pub struct LifeRunOutcome {
     /// The error that it failed with; `None` when it succeeded.
     pub error: Option<String>,
     /// Did `check` refuse inputs?
@@ -181,7 +181,7 @@ pub struct LifeRan {
     /// The outcome of the other writer's `up`; `None` when there was no occasion.
     pub meanwhile: Option<Meanwhile>,
     /// What is done to resources, without those that stay the same.
-    pub plan: Vec<LifePlanned>,
+    pub plan: Vec<LifePlannedStep>,
     /// The labels of the points that it has passed.
     pub points: Vec<String>,
     /// The resources in the state that have a provider.
@@ -199,7 +199,7 @@ pub struct Meanwhile {
 
 /// What is done to a resource.
 #[derive(Clone, Debug, Deserialize)]
-pub struct LifePlanned {
+pub struct LifePlannedStep {
     /// The name of the resource.
     pub name: String,
     /// Its URN.
@@ -233,10 +233,10 @@ pub struct LifeResource {
 }
 
 impl LifeResource {
-    pub(super) fn made(&self) -> Made {
-        Made { id: self.id.clone(), outputs: self.outputs.clone(), secret: Vec::new() }
+    pub(super) fn made(&self) -> DeployedResource {
+        DeployedResource { id: self.id.clone(), outputs: self.outputs.clone(), secret: Vec::new() }
     }
 }
 
 /// How a step ends early.
-pub(super) type Held<T = ()> = Result<T, LifeEnd>;
+pub(super) type StepResult<T = ()> = Result<T, LifeEnd>;

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 
-use super::exchange::{Asked, Held, LifeEnd, LifeOperation, LifePlanned, LifeRan, LifeResource};
+use super::exchange::{
+    DirectCallOutcome, LifeEnd, LifeOperation, LifePlannedStep, LifeResource, LifeRunOutcome, StepResult,
+};
 use super::model::Model;
-use crate::laws::{Hidden, Made, Words, first_difference_of, is_listed, rather_plain, show};
+use crate::laws::{DeployedResource, Hidden, Words, first_difference_of, is_listed, rather_plain, show};
 
 /// Who deploys while somebody else does is told so by the engine in these words.
 const LOCKED: &str = "is locked by";
@@ -25,13 +27,13 @@ fn caused(end: LifeEnd) -> LifeEnd {
 }
 
 /// An operation failed.
-pub(super) fn failed(what: &str, ran: &LifeRan) -> LifeEnd {
+pub(super) fn failed(what: &str, ran: &LifeRunOutcome) -> LifeEnd {
     let error = ran.error.as_deref().unwrap_or_default();
     caused(broken(what, "it to succeed", format!("an error: {error}")))
 }
 
 /// A call of the provider without an engine.
-pub(super) fn call(what: &str, asked: &Asked) -> Held {
+pub(super) fn call(what: &str, asked: &DirectCallOutcome) -> StepResult {
     match &asked.error {
         Some(error) => Err(caused(broken(what, "it to succeed", format!("an error: {error}")))),
         None => Ok(()),
@@ -39,7 +41,7 @@ pub(super) fn call(what: &str, asked: &Asked) -> Held {
 }
 
 /// A preview says what an `up` does.
-pub(super) fn preview(model: &mut Model, ran: &LifeRan) -> Held {
+pub(super) fn preview(model: &mut Model, ran: &LifeRunOutcome) -> StepResult {
     if model.uncertain {
         return Ok(());
     }
@@ -70,7 +72,7 @@ pub(super) fn unchanged(
     resources_then: &[LifeResource],
     world: &Json,
     world_then: &Json,
-) -> Held {
+) -> StepResult {
     if world != world_then {
         let expected = format!("the world to be as it was: {}", show(world));
         return Err(broken("preview", expected, show(world_then)));
@@ -86,11 +88,12 @@ pub(super) fn unchanged(
 }
 
 /// An `up` leaves nothing to be done.
-pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, model: &mut Model) -> Held {
+pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRunOutcome, model: &mut Model) -> StepResult {
     let volatile = &model.subject.volatile;
-    let counts =
-        |it: &&LifePlanned| it.changes.is_empty() || it.changes.iter().any(|change| !is_listed(&change.path, volatile));
-    let left: Vec<LifePlanned> = ran.plan.iter().filter(counts).cloned().collect();
+    let counts = |it: &&LifePlannedStep| {
+        it.changes.is_empty() || it.changes.iter().any(|change| !is_listed(&change.path, volatile))
+    };
+    let left: Vec<LifePlannedStep> = ran.plan.iter().filter(counts).cloned().collect();
     if left.is_empty() {
         return Ok(());
     }
@@ -103,7 +106,7 @@ pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRan, model
     ))
 }
 
-fn plan_text(plan: &[LifePlanned], volatile: &[String], hidden: &mut Hidden) -> String {
+fn plan_text(plan: &[LifePlannedStep], volatile: &[String], hidden: &mut Hidden) -> String {
     let mut shown = |path: &str, value: Option<&Json>| hidden.shown_at(path, value);
     let told = plan.iter().map(|it| {
         let changes: Vec<String> = it
@@ -122,7 +125,7 @@ fn plan_text(plan: &[LifePlanned], volatile: &[String], hidden: &mut Hidden) -> 
 }
 
 /// Two writers do not deploy on one stack at once.
-pub(super) fn two_writers(ran: &LifeRan) -> Held {
+pub(super) fn two_writers(ran: &LifeRunOutcome) -> StepResult {
     let Some(meanwhile) = &ran.meanwhile else { return Ok(()) };
     if meanwhile.error.as_ref().is_some_and(|error| error.contains(LOCKED)) {
         return Ok(());
@@ -132,7 +135,7 @@ pub(super) fn two_writers(ran: &LifeRan) -> Held {
 }
 
 /// The state is as the steps say, and the world as the state says.
-pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> Held {
+pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> StepResult {
     let label = |resource: &LifeResource| format!("{} ({})", resource.name, resource.id);
     let waiting: Vec<String> = model.resources.iter().filter(|resource| resource.waiting).map(label).collect();
     if !waiting.is_empty() {
@@ -171,7 +174,7 @@ pub(super) fn holds(what: &str, model: &Model, there: Option<Vec<String>>) -> He
 }
 
 /// What creates left whose answers were lost: as many objects as there are such creates, at most.
-pub(super) fn strays(model: &Model, there: &[String]) -> Held<Vec<String>> {
+pub(super) fn strays(model: &Model, there: &[String]) -> StepResult<Vec<String>> {
     let is_known = |id: &String| {
         model.foreign.as_ref().is_some_and(|foreign| foreign.contains(id))
             || model.resources.iter().any(|resource| resource.id == *id)
@@ -185,7 +188,12 @@ pub(super) fn strays(model: &Model, there: &[String]) -> Held<Vec<String>> {
 }
 
 /// What became of a resource is as a create of the same inputs makes it.
-pub(super) fn as_created(name: &str, afresh: &Made, made: &Made, model: &mut Model) -> Held {
+pub(super) fn as_created(
+    name: &str,
+    afresh: &DeployedResource,
+    made: &DeployedResource,
+    model: &mut Model,
+) -> StepResult {
     let Model { subject, hidden, .. } = model;
     let find = |listed: &[String]| first_difference_of(afresh, made, listed);
     let Some(difference) = rather_plain(&subject.volatile, &subject.secret, find) else { return Ok(()) };

@@ -20,10 +20,10 @@ use crate::fault_points::Interruption;
 use crate::laws::Words;
 use course::Course;
 pub(crate) use edits::Edit;
-use exchange::Held;
+use exchange::StepResult;
 pub use exchange::{
-    Asked, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlanned, LifeRan, LifeRequest, LifeResource, LifeRun,
-    Meanwhile,
+    DirectCallOutcome, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep, LifeRequest, LifeResource,
+    LifeRun, LifeRunOutcome, Meanwhile,
 };
 pub use model::LifeSubject;
 use model::Model;
@@ -56,7 +56,7 @@ pub(crate) fn drawn_from(without: &BTreeMap<String, Json>) -> Json {
 pub struct LifeTrial {
     // Not there while a step goes on.
     model: Option<Model>,
-    flow: Option<Flow<(Model, Held)>>,
+    flow: Option<Flow<(Model, StepResult)>>,
     exchange: Exchange<LifeRequest>,
     name: String,
     taken: Vec<Step>,
@@ -138,7 +138,7 @@ impl LifeTrial {
         })
     }
 
-    fn go(&mut self, begin: impl FnOnce(Course) -> Flow<(Model, Held)>) -> Result<()> {
+    fn go(&mut self, begin: impl FnOnce(Course) -> Flow<(Model, StepResult)>) -> Result<()> {
         let model = self.model.take();
         let model = model.ok_or_else(|| Error::Configuration("the step before has not come to its end".into()))?;
         self.flow = Some(begin(Course::new(model, self.exchange.clone())));

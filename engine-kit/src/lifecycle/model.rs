@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::exchange::{LifeRan, LifeResource};
+use super::exchange::{LifeResource, LifeRunOutcome};
 use super::step::{Inputs, RESOURCES, RULES, Step};
-use crate::laws::{Hidden, Made, World};
+use crate::laws::{DeployedResource, Hidden, World};
 
 /// What the author of a provider says of it, for lifecycles.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -51,7 +51,7 @@ pub(super) struct Model {
     /// Was the last plan empty, and has nothing happened since?
     pub(super) settled: bool,
     /// Of each resource, what its last update came to.
-    pub(super) updated: BTreeMap<String, (Arc<Inputs>, Made)>,
+    pub(super) updated: BTreeMap<String, (Arc<Inputs>, DeployedResource)>,
     /// What was in the world before the first step; `None` before that was looked at.
     pub(super) foreign: Option<BTreeSet<String>>,
     /// The state after the last operation.
@@ -197,7 +197,7 @@ impl Model {
     }
 
     /// Notes what an operation left.
-    pub(super) fn saw(&mut self, ran: &LifeRan) {
+    pub(super) fn saw(&mut self, ran: &LifeRunOutcome) {
         self.resources.clone_from(&ran.resources);
         self.unresolved = ran.unresolved;
         self.points.extend(ran.points.iter().cloned());

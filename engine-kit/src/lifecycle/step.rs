@@ -100,7 +100,7 @@ impl Step {
         if !RULES.contains(&rule) {
             return Err(format!("there is no rule '{rule}'; there are {}", RULES.join(", ")));
         }
-        let given = Given { rule, given };
+        let given = StepArguments { rule, given };
         let step = match rule {
             "edit" => Self::Edit(given.name()?, given.inputs()?),
             "remove" => Self::Remove(given.name()?),
@@ -153,12 +153,12 @@ impl Step {
 }
 
 /// The arguments of a step.
-struct Given<'a> {
+struct StepArguments<'a> {
     rule: &'a str,
     given: &'a [Json],
 }
 
-impl Given<'_> {
+impl StepArguments<'_> {
     fn has(&self, at: usize) -> bool {
         self.given.get(at).is_some_and(|it| !it.is_null())
     }

@@ -12,7 +12,7 @@ use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost
 use maloko_core::provider::{Answer, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
 
-use super::heard::Heard;
+use super::transcript::PluginTranscript;
 
 /// The methods that change something.
 pub(crate) const WRITING: [&str; 3] = ["create", "update", "delete"];
@@ -20,7 +20,7 @@ pub(crate) const WRITING: [&str; 3] = ["create", "update", "delete"];
 /// See the module's text.
 pub(crate) struct KeptPlugin {
     plugins: Arc<dyn PluginHost>,
-    pub(crate) heard: Arc<Heard>,
+    pub(crate) transcript: Arc<PluginTranscript>,
     relay: Arc<Relay>,
     running: Mutex<Running>,
     /// Is nothing more to be made?
@@ -40,13 +40,13 @@ struct Running {
 
 impl KeptPlugin {
     pub(super) fn new(plugins: Arc<dyn PluginHost>) -> Self {
-        let heard = Arc::<Heard>::default();
-        let relay = Arc::new(Relay { engine: Mutex::new(None), heard: Arc::clone(&heard) });
+        let transcript = Arc::<PluginTranscript>::default();
+        let relay = Arc::new(Relay { engine: Mutex::new(None), transcript: Arc::clone(&transcript) });
         let as_client: Arc<dyn PluginClient> = Arc::clone(&relay) as _;
         plugins.bind(Arc::downgrade(&as_client));
         Self {
             plugins,
-            heard,
+            transcript,
             relay,
             running: Mutex::default(),
             given_up: AtomicBool::new(false),
@@ -113,7 +113,7 @@ impl PluginHost for KeptPlugin {
         if self.given_up.load(Ordering::SeqCst) && matches!(method, "create" | "update") {
             return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the judge was stopped"));
         }
-        self.heard.enters(method);
+        self.transcript.enters(method);
         if WRITING.contains(&method) && !preview {
             let before = self.before_writing.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(before) = before {
@@ -122,7 +122,7 @@ impl PluginHost for KeptPlugin {
         }
         let outcome = self.plugins.call(plugin, call).await;
         if !preview || method == "read" || outcome.is_err() {
-            self.heard.ended(method, &outcome);
+            self.transcript.ended(method, &outcome);
         }
         if matches!(&outcome, Err(error) if error.kind == ProviderErrorKind::Died) {
             self.running().spent = true;
@@ -148,7 +148,7 @@ impl PluginHost for KeptPlugin {
 /// Passes on to the engine of the present run what the plugin says and asks.
 struct Relay {
     engine: Mutex<Option<Weak<dyn PluginClient>>>,
-    heard: Arc<Heard>,
+    transcript: Arc<PluginTranscript>,
 }
 
 /// The method by which plugins tell of views.
@@ -163,7 +163,7 @@ impl Relay {
 #[async_trait]
 impl PluginClient for Relay {
     fn say(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.heard.say(message);
+        self.transcript.say(message);
         if let Some(engine) = self.engine() {
             engine.say(urn, severity, message, ephemeral);
         }

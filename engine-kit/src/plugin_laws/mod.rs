@@ -1,7 +1,6 @@
 //! The laws of providers, tried on a plugin: what a law asks for is done on the real engine, with a program of its own and
 //! the plugin's process. Only a world is the host's, or that of commands.
 
-mod heard;
 mod kept;
 mod nobody;
 mod program;
@@ -9,6 +8,7 @@ mod runs;
 mod sampling;
 #[cfg(test)]
 mod sampling_tests;
+mod transcript;
 mod trial;
 mod under_test;
 mod world;
@@ -17,9 +17,9 @@ pub(crate) use kept::{KeptPlugin, WRITING};
 pub(crate) use nobody::LOST;
 pub(crate) use program::Program;
 pub(crate) use runs::deploy;
-pub use sampling::{Listener, PluginVerdict, Samples, judge_plugin};
+pub use sampling::{Listener, PluginLawResult, Samples, judge_plugin};
 pub use trial::PluginTrial;
 pub(crate) use trial::without_engine;
-pub(crate) use under_test::{PROJECT, STACK, Shared};
+pub(crate) use under_test::{PROJECT, STACK, TestedPlugin};
 pub use under_test::{PluginSetup, PluginUnderTest, Plugins};
 pub use world::WorldCommands;

@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json, json};
 use super::kept::KeptPlugin;
 use super::nobody::Nobody;
 use super::program;
-use super::under_test::{PROJECT, STACK, Shared};
+use super::under_test::{PROJECT, STACK, TestedPlugin};
 use crate::json::read_map;
-use crate::laws::{NAME, Operation, Program, Wanted};
+use crate::laws::{NAME, Operation, Program, ProgramResource};
 use crate::plan::Entry;
 use crate::report::Report;
 use crate::run_request::{RunRequest, Time, Verb};
@@ -44,7 +44,7 @@ impl Inputs {
         self.examples.get(number).map(read_map).unwrap_or_default()
     }
 
-    fn wanted(&self, wanted: &Wanted, secret: bool) -> PropertyMap {
+    fn wanted(&self, wanted: &ProgramResource, secret: bool) -> PropertyMap {
         let mut inputs = self.of_number(wanted.inputs);
         let second = self.of_number(1);
         for key in &wanted.taking {
@@ -78,7 +78,7 @@ fn at_mut<'a>(inputs: &'a mut PropertyMap, path: &str) -> Option<&'a mut Value> 
 }
 
 /// A stack with its program.
-struct Placed {
+struct StackWithProgram {
     stack: TestStack,
     program: program::Program,
     /// How often it was deployed: random names are drawn anew each time.
@@ -87,10 +87,10 @@ struct Placed {
 
 /// See the module's text.
 pub(super) struct Runs {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<TestedPlugin>,
     pub(super) given: Inputs,
     grace: Duration,
-    stacks: BTreeMap<usize, Placed>,
+    stacks: BTreeMap<usize, StackWithProgram>,
     now: usize,
     /// What an import had to change: the next plan of the law is to show it.
     changed_by_import: Option<Json>,
@@ -98,12 +98,12 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) fn new(shared: Arc<Shared>, given: Inputs, grace: f64) -> Self {
+    pub(super) fn new(shared: Arc<TestedPlugin>, given: Inputs, grace: f64) -> Self {
         let grace = Duration::try_from_secs_f64(grace).unwrap_or_default();
         Self { shared, given, grace, stacks: BTreeMap::new(), now: 0, changed_by_import: None, messages: Vec::new() }
     }
 
-    fn placed(&mut self) -> Result<&mut Placed> {
+    fn placed(&mut self) -> Result<&mut StackWithProgram> {
         let placed = self.stacks.get_mut(&self.now);
         placed.ok_or_else(|| Error::Configuration("a law has run a program before it had one".into()))
     }
@@ -146,11 +146,11 @@ impl Runs {
             return Ok(());
         }
         let stack = TestStack::new(PROJECT, STACK).await?;
-        self.stacks.insert(self.now, Placed { stack, program, deployed: 0 });
+        self.stacks.insert(self.now, StackWithProgram { stack, program, deployed: 0 });
         Ok(())
     }
 
-    fn order(&self, placed: &Placed, together: bool) -> RunRequest {
+    fn order(&self, placed: &StackWithProgram, together: bool) -> RunRequest {
         RunRequest {
             time: Time::Real,
             config: self.shared.setup.full_config(),
@@ -191,8 +191,8 @@ impl Runs {
         let placed = self.placed()?;
         let (stack, program) = (placed.stack.clone(), placed.program.clone());
         placed.program.import.clear();
-        let heard = Arc::clone(&self.shared.kept.heard);
-        let errors = heard.errors();
+        let transcript = Arc::clone(&self.shared.kept.transcript);
+        let errors = transcript.errors();
         let report = self.once(&stack, &order, &program).await?;
         self.messages.extend(report.diagnostics.iter().map(|it| it.text.clone()));
         if operation == Operation::Import {
@@ -204,12 +204,12 @@ impl Runs {
             }
         }
         let error = (report.outcome != "succeeded").then(|| {
-            let told = heard.error_after(errors).or_else(|| report.error.clone());
+            let told = transcript.error_after(errors).or_else(|| report.error.clone());
             told.unwrap_or_else(|| format!("the run was {}", report.outcome))
         });
         let mut answer = stack.law_outcome(Some(&report)).await?;
         answer["error"] = json!(error);
-        answer["readNothing"] = heard.read_nothing().into();
+        answer["readNothing"] = transcript.read_nothing().into();
         Ok(answer)
     }
 
@@ -237,7 +237,7 @@ impl Runs {
             }
             drop(cancelled);
         };
-        self.shared.kept.heard.when_entered(method, Box::new(cancel));
+        self.shared.kept.transcript.when_entered(method, Box::new(cancel));
         let mut running = tokio::spawn(async move {
             program.run(&engine).await;
             run.finish(ProgramEnd { error: None, source: None }).await
@@ -287,7 +287,7 @@ impl Runs {
 
     /// What people could read of the example.
     pub(super) fn shown(&self) -> Json {
-        self.shared.kept.heard.shown(&self.messages)
+        self.shared.kept.transcript.shown(&self.messages)
     }
 }
 

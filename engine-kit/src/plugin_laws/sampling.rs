@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::trial::PluginTrial;
 use super::under_test::PluginUnderTest;
 use super::world::{World, WorldCommands};
-use crate::laws::{Break, LAWS, Law, PassedOver, Verdict, Words, first_difference, nothing_tried, verdict_text};
+use crate::laws::{Break, LAWS, Law, LawResult, PassedOver, Words, first_difference, law_result_text, nothing_tried};
 
 /// What `waive` calls the schema, by which inputs are checked before any law is tried.
 const SCHEMA: &str = "schema";
@@ -58,7 +58,7 @@ impl Default for Samples {
 
 /// What is known of a law and a plugin.
 #[derive(Clone, Debug, Serialize)]
-pub struct PluginVerdict {
+pub struct PluginLawResult {
     /// The name of the law: `L5`.
     pub law: &'static str,
     /// What holds.
@@ -110,8 +110,8 @@ impl Samples {
 
 /// Who listens to a judge.
 pub trait Listener {
-    /// Takes a verdict, as soon as it is there.
-    fn tell(&mut self, verdict: &PluginVerdict);
+    /// Takes a result, as soon as it is there.
+    fn tell(&mut self, result: &PluginLawResult);
 
     /// Is the judge to stop after the present example? What it has made is deleted.
     fn stops(&self) -> bool {
@@ -119,7 +119,7 @@ pub trait Listener {
     }
 }
 
-/// Tries the laws of these names, or all, and tells each verdict as it comes. A judge that is stopped gives those that it has.
+/// Tries the laws of these names, or all, and tells each result as it comes. A judge that is stopped gives those that it has.
 /// `provider`: what messages call the plugin.
 ///
 /// # Errors
@@ -130,34 +130,34 @@ pub async fn judge_plugin(
     samples: &Samples,
     names: &[String],
     listener: &mut impl Listener,
-) -> Result<Vec<PluginVerdict>> {
+) -> Result<Vec<PluginLawResult>> {
     if let Some(unknown) = names.iter().find(|name| LAWS.iter().all(|law| law.name != name.as_str())) {
         let known: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
         let text = format!("there is no law {unknown}; those are {}", known.join(", "));
         return Err(Error::Configuration(text.into()));
     }
-    let mut verdicts = Vec::new();
+    let mut results = Vec::new();
     for law in LAWS.iter().filter(|law| names.is_empty() || names.iter().any(|name| name == law.name)) {
         let mut left = Vec::new();
-        let verdict = match samples.waive.get(law.name) {
-            Some(reason) => Verdict::Waived { reason: reason.clone() },
+        let result = match samples.waive.get(law.name) {
+            Some(reason) => LawResult::Waived { reason: reason.clone() },
             None => match judge(plugin, samples, law, &mut left, listener).await? {
-                Some(verdict) => verdict,
+                Some(result) => result,
                 None => break,
             },
         };
-        let text = verdict_text(law.name, law.title, provider, &verdict);
-        let outcome = match verdict {
-            Verdict::Holds { .. } => "holds",
-            Verdict::Waived { .. } => "waived",
-            Verdict::Needs { .. } | Verdict::Untried { .. } => "needs",
-            Verdict::Refused { .. } | Verdict::Broken(_) => "broken",
+        let text = law_result_text(law.name, law.title, provider, &result);
+        let outcome = match result {
+            LawResult::Holds { .. } => "holds",
+            LawResult::Waived { .. } => "waived",
+            LawResult::Needs { .. } | LawResult::Untried { .. } => "needs",
+            LawResult::Refused { .. } | LawResult::Broken(_) => "broken",
         };
-        let verdict = PluginVerdict { law: law.name, title: law.title, outcome, text, left };
-        listener.tell(&verdict);
-        verdicts.push(verdict);
+        let result = PluginLawResult { law: law.name, title: law.title, outcome, text, left };
+        listener.tell(&result);
+        results.push(result);
     }
-    Ok(verdicts)
+    Ok(results)
 }
 
 /// `None` when the judge was stopped.
@@ -167,7 +167,7 @@ async fn judge(
     law: &Law,
     left: &mut Vec<String>,
     listener: &impl Listener,
-) -> Result<Option<Verdict>> {
+) -> Result<Option<LawResult>> {
     let (mut tried, mut passed_over) = (0, Vec::new());
     for example in law.listed(samples.examples, samples.inputs.len()) {
         let inputs: Vec<&serde_json::Map<String, Json>> = example.iter().map(|at| &samples.inputs[*at]).collect();
@@ -200,12 +200,12 @@ async fn judge(
         let text = |member: &str| end[member].as_str().unwrap_or_default().to_owned();
         match end["outcome"].as_str().unwrap_or_default() {
             "holds" => tried += 1,
-            "needs" => return Ok(Some(Verdict::Needs { what: text("what") })),
+            "needs" => return Ok(Some(LawResult::Needs { what: text("what") })),
             "pass-over" => passed_over.push(PassedOver { refused: false, text: text("what") }),
             "refused" => passed_over.push(PassedOver { refused: true, text: text("error") }),
             _ => {
                 let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
-                return Ok(Some(Verdict::Broken(Break {
+                return Ok(Some(LawResult::Broken(Break {
                     words,
                     raised: text("raised"),
                     inputs: serde_json::from_value(end["inputs"].clone()).unwrap_or_default(),
@@ -215,5 +215,5 @@ async fn judge(
             }
         }
     }
-    Ok(Some(if tried > 0 { Verdict::Holds { examples: tried } } else { nothing_tried(passed_over) }))
+    Ok(Some(if tried > 0 { LawResult::Holds { examples: tried } } else { nothing_tried(passed_over) }))
 }

@@ -9,7 +9,7 @@ use maloko_core::provider::{Answer, DiffAnswer, Method, ObjectId, ProviderCall, 
 use maloko_core::urn::Urn;
 use maloko_core::{PropertyMap, Value};
 
-use super::{Listener, PluginSetup, PluginUnderTest, PluginVerdict, Samples, judge_plugin};
+use super::{Listener, PluginLawResult, PluginSetup, PluginUnderTest, Samples, judge_plugin};
 
 const BOX: &str = "boxes:index:Box";
 
@@ -136,7 +136,7 @@ impl PluginHost for Boxes {
     async fn stop_all(&self) {}
 }
 
-/// Stops the judge after so many verdicts.
+/// Stops the judge after so many results.
 struct Told(usize);
 
 impl Default for Told {
@@ -146,7 +146,7 @@ impl Default for Told {
 }
 
 impl Listener for Told {
-    fn tell(&mut self, _verdict: &PluginVerdict) {
+    fn tell(&mut self, _result: &PluginLawResult) {
         self.0 -= 1;
     }
 
@@ -165,7 +165,7 @@ fn plugin(boxes: &Arc<Boxes>) -> Result<PluginUnderTest> {
     PluginUnderTest::new(setup, Box::new(move || Arc::clone(&boxes) as _))
 }
 
-fn judged(boxes: &Arc<Boxes>, inputs: &str, laws: &[&str]) -> Result<Vec<PluginVerdict>> {
+fn judged(boxes: &Arc<Boxes>, inputs: &str, laws: &[&str]) -> Result<Vec<PluginLawResult>> {
     let laws: Vec<String> = laws.iter().map(|it| (*it).to_owned()).collect();
     block_on(judge_plugin(&plugin(boxes)?, BOX, &samples(inputs)?, &laws, &mut Told::default()))
 }
@@ -175,10 +175,10 @@ const TWO: &str = r#"{ "inputs": [{ "size": 1 }, { "size": 2 }], "secret": [] }"
 #[test]
 fn a_plugin_that_is_right_breaks_no_law_and_leaves_nothing() -> Result<()> {
     let boxes = Arc::<Boxes>::default();
-    let verdicts = judged(&boxes, TWO, &[])?;
-    let broken: Vec<&str> = verdicts.iter().filter(|it| it.outcome == "broken").map(|it| it.text.as_str()).collect();
+    let results = judged(&boxes, TWO, &[])?;
+    let broken: Vec<&str> = results.iter().filter(|it| it.outcome == "broken").map(|it| it.text.as_str()).collect();
     assert_eq!(broken, Vec::<&str>::new());
-    let holds: Vec<&str> = verdicts.iter().filter(|it| it.outcome == "holds").map(|it| it.law).collect();
+    let holds: Vec<&str> = results.iter().filter(|it| it.outcome == "holds").map(|it| it.law).collect();
     assert_eq!(holds, ["L1", "L2", "L3", "L4", "L5", "L6", "L8", "L9", "L12", "L14", "L15", "L17"]);
     assert!(boxes.world().boxes.is_empty());
     Ok(())
@@ -197,27 +197,27 @@ fn a_plugin_is_kept_from_run_to_run() -> Result<()> {
 fn each_bug_breaks_its_law() -> Result<()> {
     for bug in ["L1", "L3", "L8"] {
         let boxes = Arc::new(Boxes { bug, ..Boxes::default() });
-        let verdicts = judged(&boxes, TWO, &[bug])?;
-        assert_eq!(verdicts.iter().map(|it| it.outcome).collect::<Vec<_>>(), ["broken"], "{bug}: {verdicts:?}");
-        assert!(verdicts[0].text.contains(&format!("broken by {BOX}")), "{}", verdicts[0].text);
+        let results = judged(&boxes, TWO, &[bug])?;
+        assert_eq!(results.iter().map(|it| it.outcome).collect::<Vec<_>>(), ["broken"], "{bug}: {results:?}");
+        assert!(results[0].text.contains(&format!("broken by {BOX}")), "{}", results[0].text);
     }
     Ok(())
 }
 
 #[test]
 fn inputs_that_are_refused_are_told_with_the_first_error() -> Result<()> {
-    let verdicts = judged(&Arc::default(), r#"{ "inputs": [{ "size": -1 }] }"#, &["L2"])?;
-    assert_eq!(verdicts[0].outcome, "broken");
-    assert!(verdicts[0].text.contains("refuses all 1 example inputs"), "{}", verdicts[0].text);
-    assert!(verdicts[0].text.contains("too small"), "{}", verdicts[0].text);
+    let results = judged(&Arc::default(), r#"{ "inputs": [{ "size": -1 }] }"#, &["L2"])?;
+    assert_eq!(results[0].outcome, "broken");
+    assert!(results[0].text.contains("refuses all 1 example inputs"), "{}", results[0].text);
+    assert!(results[0].text.contains("too small"), "{}", results[0].text);
     Ok(())
 }
 
 #[test]
 fn laws_that_a_plugin_cannot_be_tried_on_say_why() -> Result<()> {
     let waived = r#"{ "inputs": [{ "size": 1 }], "waive": { "L2": "why not" } }"#;
-    let verdicts = judged(&Arc::default(), waived, &["L2", "L5", "L10", "L13"])?;
-    let told: Vec<&str> = verdicts.iter().map(|it| it.text.split([',', ':']).next().unwrap_or_default()).collect();
+    let results = judged(&Arc::default(), waived, &["L2", "L5", "L10", "L13"])?;
+    let told: Vec<&str> = results.iter().map(|it| it.text.split([',', ':']).next().unwrap_or_default()).collect();
     let expected = [
         "L2 is waived",
         "L5 needs two `inputs` that differ; there is one",
@@ -231,8 +231,8 @@ fn laws_that_a_plugin_cannot_be_tried_on_say_why() -> Result<()> {
 #[test]
 fn a_judge_that_is_stopped_gives_the_verdicts_so_far_and_leaves_nothing() -> Result<()> {
     let boxes = Arc::<Boxes>::default();
-    let verdicts = block_on(judge_plugin(&plugin(&boxes)?, BOX, &samples(TWO)?, &[], &mut Told(2)))?;
-    assert_eq!(verdicts.iter().map(|it| it.law).collect::<Vec<_>>(), ["L1", "L2"]);
+    let results = block_on(judge_plugin(&plugin(&boxes)?, BOX, &samples(TWO)?, &[], &mut Told(2)))?;
+    assert_eq!(results.iter().map(|it| it.law).collect::<Vec<_>>(), ["L1", "L2"]);
     assert!(boxes.world().boxes.is_empty());
     Ok(())
 }

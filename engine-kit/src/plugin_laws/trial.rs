@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
 
 use super::runs::{Inputs, Runs};
-use super::under_test::{PROJECT, PluginUnderTest, STACK, Shared};
+use super::under_test::{PROJECT, PluginUnderTest, STACK, TestedPlugin};
 use crate::json::{self, Secrets};
 use crate::laws::{Bag, End, LawTrial, NAME, Request, Subject};
 
@@ -61,7 +61,7 @@ impl PluginTrial {
             returned: Vec::new(),
             last_error: None,
         };
-        plugin.shared().kept.heard.clear();
+        plugin.shared().kept.transcript.clear();
         Ok(Self { plugin: plugin.clone(), example: Arc::new(Mutex::new(example)) })
     }
 
@@ -143,7 +143,7 @@ impl Example {
             Request::Restore => self.runs.restore().await.map(|()| Json::Null)?,
             Request::Reload => self.runs.reload().await.map(|()| Json::Null)?,
             Request::PutFormer { number } => self.runs.put_former(number).await.map(|()| Json::Null)?,
-            Request::ReturnedLast { method } => self.runs.shared.kept.heard.returned(&method),
+            Request::ReturnedLast { method } => self.runs.shared.kept.transcript.returned(&method),
             Request::Touches => json!([]),
             Request::Shown => self.runs.shown(),
             Request::Guard
@@ -161,7 +161,7 @@ impl Example {
         let (olds, news) = (self.bag(olds), self.bag(news));
         let shown = |map: &PropertyMap| json::properties(map, Secrets::Open);
         let arguments = json!({ "olds": shown(&olds), "news": shown(&news) });
-        let shared: &Arc<Shared> = &self.runs.shared;
+        let shared: &Arc<TestedPlugin> = &self.runs.shared;
         let urn = Urn::new(STACK, PROJECT, "", &shared.setup.kind, NAME);
         let call = without_engine(&urn, Method::Check { olds, news });
         let answer = match shared.ready().await {

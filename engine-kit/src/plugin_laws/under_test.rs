@@ -59,12 +59,12 @@ impl PluginSetup {
 
 /// See the module's text. Clones are the same.
 #[derive(Clone)]
-pub struct PluginUnderTest(Arc<Shared>);
+pub struct PluginUnderTest(Arc<TestedPlugin>);
 
 /// Makes what finds and starts plugins: one for each process that is to be beside another.
 pub type Plugins = Box<dyn Fn() -> Arc<dyn PluginHost> + Send + Sync>;
 
-pub(crate) struct Shared {
+pub(crate) struct TestedPlugin {
     pub(crate) setup: PluginSetup,
     plugins: Plugins,
     /// The process that goes on from example to example.
@@ -83,10 +83,10 @@ impl PluginUnderTest {
         let runtime =
             runtime.map_err(|error| Error::Configuration(format!("no thread can be started: {error}").into()))?;
         let kept = Arc::new(KeptPlugin::new(plugins()));
-        Ok(Self(Arc::new(Shared { setup, plugins, kept, runtime: Some(runtime) })))
+        Ok(Self(Arc::new(TestedPlugin { setup, plugins, kept, runtime: Some(runtime) })))
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<TestedPlugin> {
         &self.0
     }
 
@@ -112,7 +112,7 @@ impl PluginUnderTest {
     }
 }
 
-impl Shared {
+impl TestedPlugin {
     /// Does something on the threads of the runs; `None` when that fails, which is a defect of maloko's.
     pub(crate) async fn on_runtime<T: Send + 'static>(
         &self,
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for TestedPlugin {
     fn drop(&mut self) {
         // It may be dropped where nobody may wait.
         if let Some(runtime) = self.runtime.take() {

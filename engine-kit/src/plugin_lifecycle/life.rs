@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use super::writers::Writers;
 use crate::json::read_map;
 use crate::lifecycle::LifeRun;
-use crate::plugin_laws::{KeptPlugin, PROJECT, PluginUnderTest, STACK, Shared, without_engine};
+use crate::plugin_laws::{KeptPlugin, PROJECT, PluginUnderTest, STACK, TestedPlugin, without_engine};
 
 /// A stack with resources of a plugin, and all who deploy it.
 pub struct PluginLife {
@@ -41,7 +41,7 @@ impl PluginLife {
     #[must_use]
     pub fn new(plugin: &PluginUnderTest) -> Self {
         let shared = plugin.shared();
-        shared.kept.heard.clear();
+        shared.kept.transcript.clear();
         Self { plugin: plugin.clone(), writers: Arc::new(Mutex::new(Writers::new(Arc::clone(shared)))) }
     }
 
@@ -89,7 +89,7 @@ impl PluginLife {
 }
 
 /// Calls `check`, and perhaps `create`, as somebody who has no engine.
-async fn asked(shared: &Shared, writers: &Writers, inputs: &PropertyMap, makes: bool) -> Json {
+async fn asked(shared: &TestedPlugin, writers: &Writers, inputs: &PropertyMap, makes: bool) -> Json {
     // Objects that are made by hand have names of their own.
     let name = format!("by-hand-{}", writers.made_by_hand);
     match by_hand(shared, writers.last(), (&name, inputs), makes).await {
@@ -101,7 +101,7 @@ async fn asked(shared: &Shared, writers: &Writers, inputs: &PropertyMap, makes: 
 
 /// The id of what was made, empty when nothing was to be; `None` when `check` refuses the inputs.
 async fn by_hand(
-    shared: &Shared,
+    shared: &TestedPlugin,
     kept: &KeptPlugin,
     (name, inputs): (&str, &PropertyMap),
     makes: bool,

@@ -9,14 +9,14 @@ use serde_json::{Value as Json, json};
 
 use crate::fault_points::Crash;
 use crate::lifecycle::{LifeOrder, LifeRun};
-use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, Shared, WRITING, deploy};
+use crate::plugin_laws::{KeptPlugin, LOST, PROJECT, Program, STACK, TestedPlugin, WRITING, deploy};
 use crate::report::Report;
 use crate::run_request::{Fault, Injection, RunRequest, Verb};
 use crate::stack::TestStack;
 
 /// See the module's text.
 pub(super) struct Writers {
-    shared: Arc<Shared>,
+    shared: Arc<TestedPlugin>,
     /// Made with the first operation.
     stack: Option<TestStack>,
     /// By number; the first one has the process that goes on from lifecycle to lifecycle.
@@ -29,10 +29,10 @@ pub(super) struct Writers {
 }
 
 /// What somebody else's `up` came to, once there was an occasion for it: its error, or `None` when it succeeded.
-type Tried = Arc<Mutex<Option<Option<String>>>>;
+type ConcurrentUpOutcome = Arc<Mutex<Option<Option<String>>>>;
 
 impl Writers {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<TestedPlugin>) -> Self {
         let program = Program {
             kind: shared.setup.kind.clone(),
             version: shared.setup.version.clone(),
@@ -85,11 +85,11 @@ impl Writers {
         Ok(made.map_or(Json::Null, |(_, it)| json!({ "id": it["id"], "outputs": it["outputs"] })))
     }
 
-    /// Does an operation, and says what it came to ([`crate::LifeRan`]).
+    /// Does an operation, and says what it came to ([`crate::LifeRunOutcome`]).
     pub(super) async fn run(&mut self, run: LifeRun) -> Result<Json> {
         let kept = Arc::clone(self.plugin(run.writer));
         let (stack, program) = (self.stack().await?, self.program.clone());
-        let errors = kept.heard.errors();
+        let errors = kept.transcript.errors();
         let mut order = RunRequest { faults: if run.loses { lost_answers() } else { Vec::new() }, ..self.order() };
         let LifeOrder { verb, preview, refresh, crash, imports } = run.order;
         (order.verb, order.preview, order.refresh, order.imports) = (verb, preview, refresh, imports);
@@ -117,8 +117,8 @@ impl Writers {
     }
 
     /// Has somebody else try an `up` when the first call that changes something is to be made.
-    fn meanwhile(&mut self, kept: &KeptPlugin, other: usize, stack: &TestStack) -> Tried {
-        let tried = Tried::default();
+    fn meanwhile(&mut self, kept: &KeptPlugin, other: usize, stack: &TestStack) -> ConcurrentUpOutcome {
+        let tried = ConcurrentUpOutcome::default();
         let (note, other, stack) = (Arc::clone(&tried), Arc::clone(self.plugin(other)), stack.clone());
         let (order, program) = (self.order(), self.program.clone());
         kept.before_writing(Some(Box::pin(async move {
@@ -162,7 +162,7 @@ fn lost_answers() -> Vec<Fault> {
 /// Why an operation failed: what the plugin said, or else the engine.
 fn error_of(report: &Report, kept: &KeptPlugin, errors: usize) -> Option<String> {
     (report.outcome != "succeeded").then(|| {
-        let told = kept.heard.error_after(errors).or_else(|| report.error.clone());
+        let told = kept.transcript.error_after(errors).or_else(|| report.error.clone());
         told.unwrap_or_else(|| format!("the operation {}", report.outcome))
     })
 }

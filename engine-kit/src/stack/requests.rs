@@ -32,9 +32,9 @@ enum StackRequest {
     PutFormer { former: FormerState },
     /// Forget a resource, whose object stays. The answer is an [`Import`] of it.
     Forget { name: String },
-    /// Say what the last operation came to, as laws take it: [`crate::Ran`] without what the host alone knows.
+    /// Say what the last operation came to, as laws take it: [`crate::RunOutcome`] without what the host alone knows.
     LawOutcome,
-    /// The same for lifecycles: [`crate::LifeRan`].
+    /// The same for lifecycles: [`crate::LifeRunOutcome`].
     LifeOutcome,
 }
 

@@ -13,7 +13,7 @@ use crate::fault_points::FaultPoints;
 use crate::host::KitHost;
 use crate::json::{self, Secrets};
 use crate::plan;
-use crate::report::{Report, Struck};
+use crate::report::{InjectedCrash, Report};
 use crate::step_log::policies::refusal;
 use crate::step_log::{HostWording, PageRecorder, Stage, StepLog};
 use crate::stubs::Stubs;
@@ -93,7 +93,7 @@ impl Run {
             outputs: json::properties(&outputs, Secrets::Open),
             secret_outputs: json::paths(&outputs, &Value::is_secret),
             points,
-            struck: struck.map(|(point, kind)| Struck { point, kind }),
+            struck: struck.map(|(point, kind)| InjectedCrash { point, kind }),
             page: self.page.as_ref().and_then(|page| page.record()),
             seconds: self.stack.clock.elapsed().saturating_sub(self.started).as_secs_f64(),
         });

@@ -128,12 +128,12 @@ pub trait PageRecorder: EventSink + ActivityWatcher {
 pub type RecordForPage = fn(&Operation, &Snapshot) -> Arc<dyn PageRecorder>;
 
 /// The kit's own notes and those for the page.
-pub(crate) struct Watched {
+pub(crate) struct StepLogWithPage {
     pub(crate) step_log: Arc<StepLog>,
     pub(crate) page: Arc<dyn PageRecorder>,
 }
 
-impl EventSink for Watched {
+impl EventSink for StepLogWithPage {
     fn emit(&self, event: Event) {
         self.page.emit(event.clone());
         self.step_log.emit(event);

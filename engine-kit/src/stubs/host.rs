@@ -15,7 +15,7 @@ use maloko_core::{PropertyMap, Value};
 
 use super::components::{self, settled};
 use super::language::{lowered, remarked};
-use super::objects::{Seen, StubbedObject, StubbedObjects};
+use super::objects::{ObjectLookup, StubbedObject, StubbedObjects};
 use super::schemas::Schemas;
 use super::typed::told;
 use super::{COMPUTED_ID, Stub};
@@ -160,11 +160,11 @@ impl Stubs {
             None => {}
         }
         Ok(match self.objects.look(&urn, &id) {
-            Seen::Object(StubbedObject { inputs, outputs }) => {
+            ObjectLookup::Object(StubbedObject { inputs, outputs }) => {
                 Answer::Read { id, outputs: Some(outputs), inputs: Some(inputs), read_first: false }
             }
-            Seen::Deleted => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
-            Seen::Unknown => Answer::Read { id, outputs: Some(known), inputs: Some(inputs), read_first: false },
+            ObjectLookup::Deleted => Answer::Read { id: String::new(), outputs: None, inputs: None, read_first: false },
+            ObjectLookup::Unknown => Answer::Read { id, outputs: Some(known), inputs: Some(inputs), read_first: false },
         })
     }
 }

@@ -9,10 +9,10 @@ use ring::digest;
 
 /// See the module's text. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct StubbedObjects(Arc<Mutex<Kept>>);
+pub(crate) struct StubbedObjects(Arc<Mutex<ObjectTable>>);
 
 #[derive(Default)]
-struct Kept {
+struct ObjectTable {
     /// By type and id; `None` for what was deleted.
     objects: HashMap<(String, String), Option<StubbedObject>>,
     /// How many objects each resource has had.
@@ -27,7 +27,7 @@ pub(super) struct StubbedObject {
 }
 
 /// What is known of an id.
-pub(super) enum Seen {
+pub(super) enum ObjectLookup {
     Object(StubbedObject),
     Deleted,
     /// No stub has made it.
@@ -35,7 +35,7 @@ pub(super) enum Seen {
 }
 
 impl StubbedObjects {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, ObjectTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,11 +58,11 @@ impl StubbedObjects {
         self.kept().objects.insert((urn.own_type().to_owned(), id.to_owned()), None);
     }
 
-    pub(super) fn look(&self, urn: &Urn, id: &str) -> Seen {
+    pub(super) fn look(&self, urn: &Urn, id: &str) -> ObjectLookup {
         match self.kept().objects.get(&(urn.own_type().to_owned(), id.to_owned())) {
-            Some(Some(object)) => Seen::Object(object.clone()),
-            Some(None) => Seen::Deleted,
-            None => Seen::Unknown,
+            Some(Some(object)) => ObjectLookup::Object(object.clone()),
+            Some(None) => ObjectLookup::Deleted,
+            None => ObjectLookup::Unknown,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Host, Need, Resource, TaskEnd};
 use crate::cloud::ledger;
-use crate::cloud::unresolved::{self, Unresolved};
+use crate::cloud::unresolved::{self, UnresolvedCreateSummary};
 use crate::report::Report;
 
 /// How a stack is torn down.
@@ -27,7 +27,7 @@ pub(super) struct TearDown {
 }
 
 pub(super) async fn tear_down(host: &Host, settings: TearDown) -> TaskEnd {
-    let unresolved = async || -> Vec<Unresolved> {
+    let unresolved = async || -> Vec<UnresolvedCreateSummary> {
         if settings.ledger.is_some() { host.exchange.ask(Need::Unresolved).await } else { Vec::new() }
     };
     let before = host.resources().await;

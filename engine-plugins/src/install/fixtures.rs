@@ -185,15 +185,15 @@ pub(crate) fn settings(home: &Path, variables: &[(&str, &str)]) -> PluginSetting
 
 /// Notes what it is told.
 #[derive(Default)]
-pub(crate) struct Told(pub(crate) Mutex<Vec<String>>);
+pub(crate) struct ProgressLog(pub(crate) Mutex<Vec<String>>);
 
-impl Told {
+impl ProgressLog {
     fn note(&self, text: String) {
         self.0.lock().expect("no panic").push(text);
     }
 }
 
-impl Progress for Told {
+impl Progress for ProgressLog {
     fn begins(&self, what: &str) {
         self.note(format!("begins {what}"));
     }

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::sync::Arc;
 
-use super::fixtures::{Reply, Server, Told, archive, archive_name, archive_with, plugin, settings};
+use super::fixtures::{ProgressLog, Reply, Server, archive, archive_name, archive_with, plugin, settings};
 use super::*;
 
 thread_local! {
@@ -32,11 +32,11 @@ impl Home {
         self.plugins().join("resource-x-v1.0.0")
     }
 
-    fn install(&self, url: &str) -> Result<Installed, String> {
-        self.install_from(url, None, &Told::default())
+    fn install(&self, url: &str) -> Result<InstalledPlugin, String> {
+        self.install_from(url, None, &ProgressLog::default())
     }
 
-    fn install_from(&self, url: &str, file: Option<PathBuf>, told: &Told) -> Result<Installed, String> {
+    fn install_from(&self, url: &str, file: Option<PathBuf>, told: &ProgressLog) -> Result<InstalledPlugin, String> {
         let settings = settings(self.folder.path(), &[]);
         let mut installer = Installer::new(&settings);
         installer.limits = self.limits.clone();
@@ -66,7 +66,7 @@ fn sha256(bytes: &[u8]) -> String {
 fn a_plugin_is_downloaded_once_and_lies_where_pulumi_looks() {
     let home = Home::new();
     let server = Server::new(|_, _| Reply::Whole(plugin()));
-    let told = Told::default();
+    let told = ProgressLog::default();
     let installed = home.install_from(&server.address, None, &told).expect("installed");
     assert_eq!((installed.folder, installed.was_there), (home.plugin(), false));
     assert_eq!(fs::read(home.plugin().join("pulumi-resource-x")).expect("a file"), b"#!/bin/sh\n");
@@ -236,7 +236,7 @@ fn a_file_of_this_machine_takes_the_place_of_a_download() {
     fs::write(&file, plugin()).expect("a file");
     home.checksum = Some(sha256(b"something else"));
     let unreachable = "http://127.0.0.1:1";
-    let install = |home: &Home| home.install_from(unreachable, Some(file.clone()), &Told::default());
+    let install = |home: &Home| home.install_from(unreachable, Some(file.clone()), &ProgressLog::default());
     assert!(install(&home).expect_err("another archive").contains("is expected"));
     home.checksum = Some(sha256(&plugin()));
     install(&home).expect("installed");
@@ -258,6 +258,6 @@ fn a_plugin_that_is_removed_is_gone_with_its_files() {
     let listed = installed_plugins(&home.plugins()).expect("a list");
     assert_eq!((listed[0].kind.as_str(), listed[0].name.as_str(), listed[0].size()), ("resource", "x", 17));
     assert!(listed[0].last_used.is_some());
-    listed[0].remove(&Told::default()).expect("removed");
+    listed[0].remove(&ProgressLog::default()).expect("removed");
     assert_eq!(fs::read_dir(home.plugins()).expect("a folder").count(), 0);
 }

@@ -49,7 +49,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A plugin that is installed now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledPlugin {
     /// Its version.
     pub version: Version,
     /// Its folder.
@@ -88,7 +88,7 @@ impl<'a> Installer<'a> {
         wanted: &WantedPlugin,
         options: &InstallOptions,
         progress: &dyn Progress,
-    ) -> Result<Installed, InstallError> {
+    ) -> Result<InstalledPlugin, InstallError> {
         let Some(plugins) = self.settings.plugin_folder() else {
             return Err(InstallError::last("there is no folder for plugins; set PULUMI_HOME, or HOME"));
         };
@@ -151,7 +151,7 @@ fn install_from_git(
     options: &InstallOptions,
     plugins: &Path,
     progress: &dyn Progress,
-) -> Result<Installed, InstallError> {
+) -> Result<InstalledPlugin, InstallError> {
     if let Some(file) = &options.file {
         let what = "is of a plugin in a repository, which is cloned";
         return Err(InstallError::last(format!("{} {what}: leave out --file", file.display())));
@@ -174,12 +174,12 @@ fn install_into<Arrived>(
     progress: &dyn Progress,
     arrive: impl FnOnce() -> Result<Arrived, InstallError>,
     fill: impl FnOnce(Arrived, &Path) -> Result<(), InstallError>,
-) -> Result<Installed, InstallError> {
+) -> Result<InstalledPlugin, InstallError> {
     let folder = PluginFolder::new(plugins.join(format!("resource-{name}-v{version}")));
     let (path, version) = (folder.path().to_owned(), version.clone());
     let lock = folder.lock(progress)?;
     if folder.is_whole() && !again {
-        return Ok(Installed { version, folder: path, was_there: true });
+        return Ok(InstalledPlugin { version, folder: path, was_there: true });
     }
     let arrived = arrive()?;
     folder.begin(&lock)?;
@@ -189,7 +189,7 @@ fn install_into<Arrived>(
         return Err(InstallError::last(format!("{name} {version} is not installed: {error}")));
     }
     folder.complete(&lock)?;
-    Ok(Installed { version, folder: path, was_there: false })
+    Ok(InstalledPlugin { version, folder: path, was_there: false })
 }
 
 /// An archive of this machine.

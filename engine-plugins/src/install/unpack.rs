@@ -36,7 +36,7 @@ pub(crate) fn unpack(
         })
     };
     let headers = Rc::new(Cell::new(None));
-    let bounded = Bounded {
+    let bounded = BoundedReader {
         reader: MultiGzDecoder::new(archive),
         left: limits.unpacked,
         exceeded: Rc::clone(&exceeded),
@@ -129,7 +129,7 @@ fn inside(named: &Path) -> Option<PathBuf> {
 }
 
 /// Reads no more than so many bytes.
-struct Bounded<R> {
+struct BoundedReader<R> {
     reader: R,
     left: u64,
     exceeded: Rc<Cell<bool>>,
@@ -137,7 +137,7 @@ struct Bounded<R> {
     headers: Rc<Cell<Option<u64>>>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.reader.read(buffer)?;
         match self.left.checked_sub(read as u64) {

@@ -1,13 +1,13 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::install::fixtures::{Told, archive, archive_of, archive_with, plugin};
+use crate::install::fixtures::{ProgressLog, archive, archive_of, archive_with, plugin};
 
 fn unpacked(archive: &[u8], limits: &Limits) -> (tempfile::TempDir, Result<(), String>) {
     let outside = tempfile::tempdir().expect("a folder");
     let folder = outside.path().join("plugin");
     std::fs::create_dir(&folder).expect("a folder");
-    let done = unpack(archive, &folder, limits, &Told::default()).map_err(|error| error.to_string());
+    let done = unpack(archive, &folder, limits, &ProgressLog::default()).map_err(|error| error.to_string());
     (outside, done)
 }
 

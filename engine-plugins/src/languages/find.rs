@@ -10,7 +10,7 @@ use crate::settings::PluginSettings;
 
 /// A host that was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum LocatedHost {
     /// It runs already and listens at that address.
     Attached(String),
     /// A library serves the program at that address, and knows the engine from each run.
@@ -32,31 +32,31 @@ pub(super) fn executable(runtime: &str) -> String {
 }
 
 /// Looks for the host of a runtime. The error says where it was looked for, and what helps.
-pub(super) fn find(program: &ForeignProgram, settings: &PluginSettings) -> Result<Found, String> {
+pub(super) fn find(program: &ForeignProgram, settings: &PluginSettings) -> Result<LocatedHost, String> {
     let runtime = program.runtime.as_str();
     if runtime == CLIENT_RUNTIME {
-        let address = program.option("address").map(|address| Found::Client(address.to_owned()));
+        let address = program.option("address").map(|address| LocatedHost::Client(address.to_owned()));
         return address
             .ok_or_else(|| format!("`runtime: {CLIENT_RUNTIME}` is for programs that a library serves (--client)"));
     }
     if let Some(port) = entry_of(settings, "PULUMI_DEBUG_LANGUAGES", runtime)? {
-        return Ok(Found::Attached(format!("127.0.0.1:{port}")));
+        return Ok(LocatedHost::Attached(format!("127.0.0.1:{port}")));
     }
     let executable = executable(runtime);
     if let Some(listed) = settings.language_plugins.iter().find(|plugin| plugin.name == runtime) {
         let place = settings.project_root.join(&listed.path);
         let file = if place.is_dir() { place.join(&executable) } else { place };
         return of_file(file, "plugins.languages of Pulumi.yaml names")
-            .map(|command| Found::Program { command, installed: None });
+            .map(|command| LocatedHost::Program { command, installed: None });
     }
     let looks_at_path = !settings.is_on("PULUMI_IGNORE_AMBIENT_PLUGINS");
     if looks_at_path && let Some(file) = on_path(settings, &executable) {
-        return Ok(Found::Program { command: PluginCommand::of_file(file), installed: None });
+        return Ok(LocatedHost::Program { command: PluginCommand::of_file(file), installed: None });
     }
     let folder = settings.plugin_folder();
     if let Some(folder) = folder.as_deref().and_then(|folder| installed_of(folder, KIND, &file_name(runtime), None)) {
         let command = of_file(folder.join(&executable), "the installed plugin should have")?;
-        return Ok(Found::Program { command, installed: Some(PluginFolder::new(folder)) });
+        return Ok(LocatedHost::Program { command, installed: Some(PluginFolder::new(folder)) });
     }
     Err(not_found(runtime, &executable, looks_at_path, folder.as_deref()))
 }

@@ -37,9 +37,9 @@ fn executable_at(file: &Path) {
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).expect("set");
 }
 
-fn program(found: Result<Found, String>) -> std::path::PathBuf {
+fn program(found: Result<LocatedHost, String>) -> std::path::PathBuf {
     match found {
-        Ok(Found::Program { command, .. }) => command.program,
+        Ok(LocatedHost::Program { command, .. }) => command.program,
         other => panic!("{other:?}"),
     }
 }
@@ -68,7 +68,7 @@ fn the_first_of_all_places_counts() {
     settings.language_plugins = vec![listed("tools/host")];
     assert_eq!(program(find(&go2(), &settings)), at("tools/host"));
     settings.environment.insert("PULUMI_DEBUG_LANGUAGES".to_owned(), "other:1,go2:42".to_owned());
-    assert_eq!(find(&go2(), &settings), Ok(Found::Attached("127.0.0.1:42".to_owned())));
+    assert_eq!(find(&go2(), &settings), Ok(LocatedHost::Attached("127.0.0.1:42".to_owned())));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_slash_in_a_runtime_s_name_is_none_in_that_of_a_file() {
 fn a_program_that_a_library_serves_is_at_its_address() {
     let options = serde_json::json!({ "address": "127.0.0.1:7" });
     let served = ForeignProgram { runtime: "client".to_owned(), options, ..go2() };
-    assert_eq!(find(&served, &settings(Path::new("/shop"), &[])), Ok(Found::Client("127.0.0.1:7".to_owned())));
+    assert_eq!(find(&served, &settings(Path::new("/shop"), &[])), Ok(LocatedHost::Client("127.0.0.1:7".to_owned())));
     let refused =
         find(&ForeignProgram { options: serde_json::Value::Null, ..served }, &settings(Path::new("/shop"), &[]));
     assert!(refused.is_err_and(|reason| reason.contains("--client")));

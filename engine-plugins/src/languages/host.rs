@@ -14,7 +14,7 @@ use prost::Message;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Status};
 
-use super::find::{Found, executable, find};
+use super::find::{LocatedHost, executable, find};
 use super::{ForeignProgram, LanguageAbout, required, watch};
 use crate::json_values::wire_value;
 use crate::settings::PluginSettings;
@@ -85,9 +85,9 @@ impl Host {
         let name = executable(&program.runtime);
         let failed = |reason: String| format!("the language plugin '{name}' cannot be used: {reason}");
         let (address, child) = match find(program, settings)? {
-            Found::Attached(address) => (address, None),
-            Found::Client(address) => return Self::served_by_library(&address, called_back).await,
-            Found::Program { command, installed } => {
+            LocatedHost::Attached(address) => (address, None),
+            LocatedHost::Client(address) => return Self::served_by_library(&address, called_back).await,
+            LocatedHost::Program { command, installed } => {
                 if let Some(folder) = installed {
                     folder.note_use();
                 }

@@ -148,8 +148,10 @@ pub fn find_language_host(program: &ForeignProgram, settings: &PluginSettings) -
         return binary::find(program, settings);
     }
     Ok(match find::find(program, settings)? {
-        find::Found::Attached(address) | find::Found::Client(address) => format!("one that runs already, at {address}"),
-        find::Found::Program { command, .. } => command.program.display().to_string(),
+        find::LocatedHost::Attached(address) | find::LocatedHost::Client(address) => {
+            format!("one that runs already, at {address}")
+        }
+        find::LocatedHost::Program { command, .. } => command.program.display().to_string(),
     })
 }
 

@@ -1,7 +1,7 @@
 // Calls the methods of live provider objects and turns what they return or throw into answers for the engine.
 
 import { types } from "node:util";
-import type { Checked, Created, Diffed, Failure, Seen, Updated } from "../../native";
+import type { CallFailure, CheckAnswer, CreateAnswer, DiffAnswer, ReadAnswer, UpdateAnswer } from "../../native";
 import { isInterruption } from "../current";
 import { apply, getPrototypeOf, isArray, toJsonText } from "../originals";
 import { describe, describeWithCauses, tracebackOf } from "../process/errors";
@@ -18,7 +18,7 @@ export type ProviderObject = { [method: string]: unknown };
 /** A call that failed, with the very object that was thrown. */
 export class CallFailed extends Error {
     constructor(
-        readonly failure: Failure,
+        readonly failure: CallFailure,
         readonly thrown: unknown,
     ) {
         super(failure.message);
@@ -109,7 +109,11 @@ export async function callProvider(
         result = await invoke(provider as ProviderObject, method, args);
     } catch (thrown) {
         if (isInterruption(thrown, signal)) {
-            const failure: Failure = { kind: "interrupted", message: describe(thrown), traceback: tracebackOf(thrown) };
+            const failure: CallFailure = {
+                kind: "interrupted",
+                message: describe(thrown),
+                traceback: tracebackOf(thrown),
+            };
             throw new CallFailed(failure, thrown);
         }
         const failure = await withOutputs((outputs) => failureOf(thrown, provider, method, outputs));
@@ -173,7 +177,7 @@ function unusable(provider: object, method: string, result: unknown, fault: unkn
     return new CallFailed(unusableFailure(method, message, result, outputs), thrown);
 }
 
-function unusableFailure(method: string, message: string, result: unknown, outputs: Outputs): Failure {
+function unusableFailure(method: string, message: string, result: unknown, outputs: Outputs): CallFailure {
     const made = method === "create" || method === "update" ? whatWasMade(method, result, outputs) : undefined;
     if (made !== undefined) {
         return { kind: "unusableOutputs", message, ...made };
@@ -247,12 +251,12 @@ function answerOf(result: unknown, method: string, args: Arguments, notes: Reser
             if (!id.isWellFormed()) {
                 throw new BadValue("the result", "has an id that is no valid text: it holds half a character");
             }
-            return toJsonText({ id, outs: bagOrEmpty(outs, "outs", notes) } satisfies Created);
+            return toJsonText({ id, outs: bagOrEmpty(outs, "outs", notes) } satisfies CreateAnswer);
         }
         case "update": {
             const { outs } =
                 result === undefined || result === null ? { outs: undefined } : members(result, "`{ outs }`");
-            return toJsonText({ outs: bagOrEmpty(outs, "outs", notes) } satisfies Updated);
+            return toJsonText({ outs: bagOrEmpty(outs, "outs", notes) } satisfies UpdateAnswer);
         }
         case "read":
             return toJsonText(
@@ -261,7 +265,7 @@ function answerOf(result: unknown, method: string, args: Arguments, notes: Reser
         case "find":
             return toJsonText(
                 result === undefined || result === null
-                    ? ({ id: "", props: null, inputs: null } satisfies Seen)
+                    ? ({ id: "", props: null, inputs: null } satisfies ReadAnswer)
                     : readAnswer(members(result, "an object with `id` and `props`, or undefined"), notes),
             );
         default:
@@ -280,7 +284,7 @@ function bagOrEmpty(value: unknown, path: string, notes: Reservations): Bag {
     return value === undefined || value === null ? {} : toBag(value, path, notes);
 }
 
-function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): Checked {
+function checkAnswer(result: Record<string, unknown>, news: Bag, notes: Reservations): CheckAnswer {
     const failures = result.failures ?? [];
     if (!isArray(failures)) {
         throw new BadValue("failures", `must be a list, but is ${nameOf(failures)}`);
@@ -304,7 +308,7 @@ function textOrEmpty(value: unknown): string {
     return value === undefined || value === null ? "" : String(value);
 }
 
-function diffAnswer(result: Record<string, unknown>): Diffed {
+function diffAnswer(result: Record<string, unknown>): DiffAnswer {
     const { changes, deleteBeforeReplace } = result;
     return {
         changes: typeof changes === "boolean" ? changes : null,
@@ -325,7 +329,7 @@ function names(value: unknown, path: string): string[] {
     return value;
 }
 
-function readAnswer(result: Record<string, unknown>, notes: Reservations): Seen {
+function readAnswer(result: Record<string, unknown>, notes: Reservations): ReadAnswer {
     const { id, props, inputs } = result;
     if (id !== undefined && id !== null && typeof id !== "string") {
         throw new BadValue("the result", `has ${nameOf(id)} as id: it must be a text`);
@@ -337,12 +341,12 @@ function readAnswer(result: Record<string, unknown>, notes: Reservations): Seen 
     };
 }
 
-function failureOf(thrown: unknown, provider: object, method: string, outputs: Outputs): Failure {
+function failureOf(thrown: unknown, provider: object, method: string, outputs: Outputs): CallFailure {
     const message = describeWithCauses(thrown);
     const traceback = tracebackOf(thrown);
     const transience = transienceOf(thrown, provider);
     const said = transience === undefined ? {} : { transience };
-    const failure: Failure = { kind: "raised", message, traceback, ...said };
+    const failure: CallFailure = { kind: "raised", message, traceback, ...said };
     const partial = thrown as { id?: unknown; properties?: unknown; reasons?: unknown } | null | undefined;
     if (
         !["create", "update", "read", "find"].includes(method) ||

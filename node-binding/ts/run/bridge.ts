@@ -1,7 +1,7 @@
 // This thread's end of the crossing to the engine: numbers requests, hands out messages, keeps the process alive.
 
 import { Buffer } from "node:buffer";
-import type { Failure, Serialized } from "../../native";
+import type { CallFailure, SerializedObject } from "../../native";
 import type { ProviderCall } from "../current";
 import { loadAddon, type NativeBridge, type NativeMessage, type NativeStack } from "../native";
 import { every, OwnMap, OwnPromise, parseJson, toJsonText } from "../originals";
@@ -38,7 +38,7 @@ export interface Operation {
     /** Runs something as part of the program: with its configuration, its monitor and its logs. */
     within<T>(action: () => T): T;
     /** A provider object as the SDK itself would have stored it, by its number. */
-    readonly serialize: (object: number) => Promise<Serialized>;
+    readonly serialize: (object: number) => Promise<SerializedObject>;
     /** Runs something as a provider's call on behalf of a resource. */
     withinCall<T>(
         number: number,
@@ -494,7 +494,7 @@ export class Bridge {
         const ofCallback = error instanceof CallbackFailed;
         const thrown = ofCallback ? error.thrown : error;
         const message = ofCallback ? error.message : describe(error);
-        const failure: Failure = { kind: "raised", message, traceback: tracebackOf(thrown) };
+        const failure: CallFailure = { kind: "raised", message, traceback: tracebackOf(thrown) };
         this.native.fail(call, failureText(failure), this.keepError(thrown, operation));
     }
 }

@@ -1,10 +1,10 @@
 // How failed calls are told to the engine.
-import type { Failure } from "../../native";
+import type { CallFailure } from "../../native";
 import { toJsonText } from "../originals";
 import { damage } from "../process/damage";
 
 /** A failed call as the engine reads it. */
-export function failureText(failure: Failure): string {
+export function failureText(failure: CallFailure): string {
     // Half of a surrogate pair is no text that anybody else can read.
     return toJsonText(failure, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
 }
@@ -22,7 +22,7 @@ export function endless(): string {
 }
 
 // What makes JSON may be what was changed.
-function withoutJson(kind: Failure["kind"], reason: string): string {
+function withoutJson(kind: CallFailure["kind"], reason: string): string {
     const names = damage();
     const why = names === "" ? "" : `; code of the process has changed what all code in it needs: ${plain(names)}`;
     return `{"kind":"${kind}","traceback":"","message":"${reason}${why}"}`;

@@ -1,6 +1,6 @@
 // One program on its way through the SDK: its store, its clients, its end.
 
-import type { Serialized } from "../../native";
+import type { SerializedObject } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
 import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
 import { noteOfDamage } from "../process/damage";
@@ -82,7 +82,7 @@ export class Run implements Operation, PrintingRun {
 
     readonly within = <T>(action: () => T): T => this.#enter(action);
 
-    readonly serialize = (object: number): Promise<Serialized> => {
+    readonly serialize = (object: number): Promise<SerializedObject> => {
         const provider = this.registry.objectOf(object);
         if (provider === undefined || this.#root === undefined) {
             return Promise.reject(new Error(`no provider object ${object} in this run`));

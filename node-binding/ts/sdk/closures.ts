@@ -1,7 +1,7 @@
 // The serialiser of providers: never called, and (where we come first) never loaded.
 import type Module from "node:module";
 import * as path from "node:path";
-import type { Serialized } from "../../native";
+import type { SerializedObject } from "../../native";
 
 import { OwnSet, OwnWeakMap } from "../originals";
 import { isOutput } from "./captured-outputs";
@@ -81,7 +81,7 @@ export function stubClosures(root: string): void {
 }
 
 /** What the serialiser of the SDK at `root` makes of a provider: the text of a module that makes it again. */
-export async function serializeProvider(root: string, provider: object): Promise<Serialized> {
+export async function serializeProvider(root: string, provider: object): Promise<SerializedObject> {
     const real = realClosures(path.join(root, `${CLOSURES[0]}.js`));
     const serialized = (await withoutShortcuts(() =>
         real.serializeFunction?.(() => provider, { allowSecrets: true }),

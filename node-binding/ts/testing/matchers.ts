@@ -7,7 +7,7 @@ import { show } from "./values";
 import { orphansOf } from "./worlds";
 
 /** What a matcher says; jest's and vitest's are the same. */
-interface Verdict {
+interface MatcherResult {
     pass: boolean;
     message: () => string;
 }
@@ -64,12 +64,12 @@ function aStack(received: unknown, matcher: string): TestStack {
     return received as TestStack;
 }
 
-function judged(received: unknown, matcher: string, demand: Demand): Verdict {
+function judged(received: unknown, matcher: string, demand: Demand): MatcherResult {
     const { holds, text } = judgePlan(aPlan(received, matcher), demand);
     return { pass: holds, message: () => text };
 }
 
-async function checked(check: Promise<void>, wanted: string): Promise<Verdict> {
+async function checked(check: Promise<void>, wanted: string): Promise<MatcherResult> {
     try {
         await check;
         return { pass: true, message: () => wanted };
@@ -83,7 +83,7 @@ async function checked(check: Promise<void>, wanted: string): Promise<Verdict> {
 
 /** For `expect.extend`. */
 export const matchers = {
-    toPlan(received: unknown, expected: ExpectedPlan): Verdict {
+    toPlan(received: unknown, expected: ExpectedPlan): MatcherResult {
         const plan = aPlan(received, "toPlan");
         const lines = planDifferences(plan, expected);
         return {
@@ -95,29 +95,29 @@ export const matchers = {
         };
     },
 
-    toHaveNoReplacements(received: unknown): Verdict {
+    toHaveNoReplacements(received: unknown): MatcherResult {
         return judged(received, "toHaveNoReplacements", "no_replacements");
     },
 
-    toHaveNoDeletions(received: unknown): Verdict {
+    toHaveNoDeletions(received: unknown): MatcherResult {
         return judged(received, "toHaveNoDeletions", "no_deletions");
     },
 
-    toBeUpgradeSafe(received: unknown): Verdict {
+    toBeUpgradeSafe(received: unknown): MatcherResult {
         return judged(received, "toBeUpgradeSafe", "upgrade_safe");
     },
 
-    async toSettle(received: unknown): Promise<Verdict> {
+    async toSettle(received: unknown): Promise<MatcherResult> {
         const wanted = "expected the stack to have something to do, but its plan is empty";
         return checked(aStack(received, "toSettle").assertSettled(), wanted);
     },
 
-    async toImportCleanly(received: unknown, name: string, options: ImportOptions = {}): Promise<Verdict> {
+    async toImportCleanly(received: unknown, name: string, options: ImportOptions = {}): Promise<MatcherResult> {
         const wanted = `expected the import of ${name} to differ from its state, but it does not`;
         return checked(aStack(received, "toImportCleanly").importsCleanly(name, options), wanted);
     },
 
-    async toFail(received: unknown, resource?: string, expectation: FailureExpectation = {}): Promise<Verdict> {
+    async toFail(received: unknown, resource?: string, expectation: FailureExpectation = {}): Promise<MatcherResult> {
         const operation = typeof received === "function" ? (received as () => unknown)() : received;
         if (typeof (operation as { then?: unknown } | null | undefined)?.then !== "function") {
             throw new TypeError(
@@ -140,7 +140,7 @@ export const matchers = {
         };
     },
 
-    toHaveNoOrphans(received: unknown): Verdict {
+    toHaveNoOrphans(received: unknown): MatcherResult {
         const orphans = orphansOf(received);
         return {
             pass: orphans.length === 0,

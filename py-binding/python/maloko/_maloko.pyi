@@ -2,12 +2,49 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["VERSION", "Cause", "Checked", "Completion", "Created", "Diffed", "Done", "Engine", "Failed", "FailedInPart", "LawTrial", "LibraryRun", "LifeTrial", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "Rejected", "Seen", "Serialized", "StackTask", "TestRun", "TestStack", "Unusable", "Updated", "borrow_terminal", "cli_main", "converted", "fleet_page", "fleet_place", "fleet_plan", "fleet_text", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
+__all__ = ["VERSION", "CallFailure", "Cause", "CheckAnswer", "Completion", "CreateAnswer", "DiffAnswer", "EmptyAnswer", "Engine", "LawTrial", "LibraryRun", "LifeTrial", "PartialCallFailure", "PluginLife", "PluginTrial", "PluginUnderTest", "Pool", "ReadAnswer", "RejectedInput", "SerializedObject", "StackTask", "TestRun", "TestStack", "UnusableAnswer", "UpdateAnswer", "borrow_terminal", "cli_main", "converted", "fleet_page", "fleet_place", "fleet_plan", "fleet_text", "give_back_terminal", "kit_answer", "law_text", "lends_terminal", "page_of_record", "require_main_interpreter"]
 
 VERSION: Final[str]
 """
 The version of the package.
 """
+
+@final
+class CallFailure:
+    """
+    A call, or a look for an object, ended with an exception.
+    """
+    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = False, retry_after: "float | None" = None) -> CallFailure: ...
+    @property
+    def cause(self, /) -> Cause:
+        """
+        Why.
+        """
+    @property
+    def error(self, /) -> Any:
+        """
+        The exception.
+        """
+    @property
+    def message(self, /) -> str:
+        """
+        What it says.
+        """
+    @property
+    def retry_after(self, /) -> float | None:
+        """
+        After so many seconds, where that is known.
+        """
+    @property
+    def traceback(self, /) -> str:
+        """
+        Its traceback, without our own frames.
+        """
+    @property
+    def transient(self, /) -> bool:
+        """
+        May it pass, as the provider says?
+        """
 
 @final
 class Cause:
@@ -36,13 +73,13 @@ class Cause:
     def __repr__(self, /) -> str: ...
 
 @final
-class Checked:
+class CheckAnswer:
     """
     `check` answered.
     """
-    def __new__(cls, /, inputs: "object", failures: "list[Rejected]") -> Checked: ...
+    def __new__(cls, /, inputs: "object", failures: "list[RejectedInput]") -> CheckAnswer: ...
     @property
-    def failures(self, /) -> list[Rejected]:
+    def failures(self, /) -> list[RejectedInput]:
         """
         What is wrong with the inputs: the property and the reason of each.
         """
@@ -67,11 +104,11 @@ class Completion:
         """
 
 @final
-class Created:
+class CreateAnswer:
     """
     `create` answered.
     """
-    def __new__(cls, /, id: "str", outs: "object") -> Created: ...
+    def __new__(cls, /, id: "str", outs: "object") -> CreateAnswer: ...
     @property
     def id(self, /) -> str:
         """
@@ -84,11 +121,11 @@ class Created:
         """
 
 @final
-class Diffed:
+class DiffAnswer:
     """
     `diff` answered.
     """
-    def __new__(cls, /, changes: bool | None, replaces: SupportsGetItem[int, str], stables: SupportsGetItem[int, str], delete_before_replace: bool | None) -> Diffed: ...
+    def __new__(cls, /, changes: bool | None, replaces: SupportsGetItem[int, str], stables: SupportsGetItem[int, str], delete_before_replace: bool | None) -> DiffAnswer: ...
     @property
     def changes(self, /) -> bool | None:
         """
@@ -111,11 +148,11 @@ class Diffed:
         """
 
 @final
-class Done:
+class EmptyAnswer:
     """
     `configure`, `delete` or `close` came to its end.
     """
-    def __new__(cls, /) -> Done: ...
+    def __new__(cls, /) -> EmptyAnswer: ...
 
 @final
 class Engine:
@@ -191,70 +228,6 @@ class Engine:
     def when_stopped(self, /, notify: "object") -> None:
         """
         Calls `notify` from another thread once the run cannot go on.
-        """
-
-@final
-class Failed:
-    """
-    A call, or a look for an object, ended with an exception.
-    """
-    def __new__(cls, /, cause: "Cause", message: "str", traceback: "str", error: "BaseException", transient: "bool" = False, retry_after: "float | None" = None) -> Failed: ...
-    @property
-    def cause(self, /) -> Cause:
-        """
-        Why.
-        """
-    @property
-    def error(self, /) -> Any:
-        """
-        The exception.
-        """
-    @property
-    def message(self, /) -> str:
-        """
-        What it says.
-        """
-    @property
-    def retry_after(self, /) -> float | None:
-        """
-        After so many seconds, where that is known.
-        """
-    @property
-    def traceback(self, /) -> str:
-        """
-        Its traceback, without our own frames.
-        """
-    @property
-    def transient(self, /) -> bool:
-        """
-        May it pass, as the provider says?
-        """
-
-@final
-class FailedInPart:
-    """
-    A call raised `PartialFailure`: the object is there, and not as it should be.
-    """
-    def __new__(cls, /, failure: "Failed", id: "str", outs: "object", reasons: "list[str]") -> FailedInPart: ...
-    @property
-    def failure(self, /) -> Failed:
-        """
-        How it failed.
-        """
-    @property
-    def id(self, /) -> str:
-        """
-        The object's id.
-        """
-    @property
-    def outs(self, /) -> Any:
-        """
-        Its outputs so far.
-        """
-    @property
-    def reasons(self, /) -> list[str]:
-        """
-        What is left to do, in words.
         """
 
 @final
@@ -358,6 +331,33 @@ class LifeTrial:
         """
 
 @final
+class PartialCallFailure:
+    """
+    A call raised `PartialFailure`: the object is there, and not as it should be.
+    """
+    def __new__(cls, /, failure: "CallFailure", id: "str", outs: "object", reasons: "list[str]") -> PartialCallFailure: ...
+    @property
+    def failure(self, /) -> CallFailure:
+        """
+        How it failed.
+        """
+    @property
+    def id(self, /) -> str:
+        """
+        The object's id.
+        """
+    @property
+    def outs(self, /) -> Any:
+        """
+        Its outputs so far.
+        """
+    @property
+    def reasons(self, /) -> list[str]:
+        """
+        What is left to do, in words.
+        """
+
+@final
 class PluginLife:
     """
     A lifecycle of a plugin's resources: it does what steps ask for, apart from what they ask of the world.
@@ -426,28 +426,11 @@ class Pool:
         """
 
 @final
-class Rejected:
-    """
-    One input that `check` does not accept.
-    """
-    def __new__(cls, /, name: str, reason: str) -> Rejected: ...
-    @property
-    def name(self, /) -> str:
-        """
-        The property's name; empty where it is about all of them.
-        """
-    @property
-    def reason(self, /) -> str:
-        """
-        What is wrong with it.
-        """
-
-@final
-class Seen:
+class ReadAnswer:
     """
     `read` or `find` answered.
     """
-    def __new__(cls, /, id: "str", outs: "object | None", inputs: "object | None") -> Seen: ...
+    def __new__(cls, /, id: "str", outs: "object | None", inputs: "object | None") -> ReadAnswer: ...
     @property
     def id(self, /) -> str:
         """
@@ -465,11 +448,28 @@ class Seen:
         """
 
 @final
-class Serialized:
+class RejectedInput:
+    """
+    One input that `check` does not accept.
+    """
+    def __new__(cls, /, name: str, reason: str) -> RejectedInput: ...
+    @property
+    def name(self, /) -> str:
+        """
+        The property's name; empty where it is about all of them.
+        """
+    @property
+    def reason(self, /) -> str:
+        """
+        What is wrong with it.
+        """
+
+@final
+class SerializedObject:
     """
     An object as the SDK itself would have stored it.
     """
-    def __new__(cls, /, text: str, secret: bool) -> Serialized: ...
+    def __new__(cls, /, text: str, secret: bool) -> SerializedObject: ...
     @property
     def secret(self, /) -> bool:
         """
@@ -574,11 +574,11 @@ class TestStack:
         """
 
 @final
-class Unusable:
+class UnusableAnswer:
     """
     A method returned what cannot be used.
     """
-    def __new__(cls, /, message: "str", returned: "str | None" = None, id: "str" = ...) -> Unusable: ...
+    def __new__(cls, /, message: "str", returned: "str | None" = None, id: "str" = ...) -> UnusableAnswer: ...
     @property
     def id(self, /) -> str:
         """
@@ -596,11 +596,11 @@ class Unusable:
         """
 
 @final
-class Updated:
+class UpdateAnswer:
     """
     `update` answered.
     """
-    def __new__(cls, /, outs: "object") -> Updated: ...
+    def __new__(cls, /, outs: "object") -> UpdateAnswer: ...
     @property
     def outs(self, /) -> Any:
         """
@@ -657,9 +657,9 @@ def kit_answer(question: str) -> str:
     Answers a question of the kit (JSON, `maloko_kit::answer`) with JSON. Raises `ValueError` for one that cannot be read.
     """
 
-def law_text(law: str, title: str, provider: str, verdict: str) -> str:
+def law_text(law: str, title: str, provider: str, result: str) -> str:
     """
-    The verdict of a law (JSON, `maloko_kit::Verdict`) in words.
+    The result of a law (JSON, `maloko_kit::LawResult`) in words.
     """
 
 def lends_terminal() -> bool:

@@ -23,7 +23,7 @@ pub(super) struct Folder {
 
 /// A value of the configuration that the template asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct TemplateConfigValue {
     pub(super) key: String,
     pub(super) description: String,
     pub(super) default: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Asked {
 }
 
 /// A file of the project: its place below the project, and its bytes; the permissions are those of `from`.
-pub(super) struct Copied {
+pub(super) struct TemplateFile {
     pub(super) place: PathBuf,
     pub(super) bytes: Vec<u8>,
     pub(super) from: PathBuf,
@@ -66,12 +66,12 @@ impl Folder {
     }
 
     /// What it asks for, in the order of the file.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn config_values(&self) -> Vec<TemplateConfigValue> {
         let config = self.project.get("template").and_then(|template| template.get("config"));
         let entries = config.and_then(Value::as_mapping).into_iter().flatten();
         let asked = entries.filter_map(|(key, value)| {
             let text = |name: &str| value.get(name).and_then(plain);
-            Some(Asked {
+            Some(TemplateConfigValue {
                 key: key.as_str()?.to_owned(),
                 description: text("description").unwrap_or_default(),
                 default: text("default").filter(|text| !text.is_empty()),
@@ -82,7 +82,7 @@ impl Folder {
     }
 
     /// The files of a project that is made from it.
-    pub(super) fn files(&self, name: &str, description: &str) -> Result<Vec<Copied>> {
+    pub(super) fn files(&self, name: &str, description: &str) -> Result<Vec<TemplateFile>> {
         let mut copied = Vec::new();
         collect(&self.directory, Path::new(""), DEEPEST, &mut copied)?;
         for file in &mut copied {
@@ -139,7 +139,7 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-fn collect(root: &Path, place: &Path, depth: usize, copied: &mut Vec<Copied>) -> Result<()> {
+fn collect(root: &Path, place: &Path, depth: usize, copied: &mut Vec<TemplateFile>) -> Result<()> {
     let directory = root.join(place);
     let fail = |path: &Path, error: &std::io::Error| {
         Failure::io(format!("the template's {} cannot be read", path.display()), error)
@@ -156,7 +156,7 @@ fn collect(root: &Path, place: &Path, depth: usize, copied: &mut Vec<Copied>) ->
             collect(root, &place, depth - 1, copied)?;
         } else if kind.is_file() {
             let bytes = std::fs::read(&path).map_err(|error| fail(&path, &error))?;
-            copied.push(Copied { place, bytes, from: path });
+            copied.push(TemplateFile { place, bytes, from: path });
         }
     }
     Ok(())

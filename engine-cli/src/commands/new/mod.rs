@@ -16,7 +16,7 @@ use crate::shell;
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
-use folder::{Asked, Folder};
+use folder::{Folder, TemplateConfigValue};
 
 /// A file of a template: its name and its text, in which `{{NAME}}` and `{{DESCRIPTION}}` are replaced.
 type File = (&'static str, &'static str);
@@ -86,10 +86,10 @@ impl Template {
         .unwrap_or_else(|| DESCRIPTION.to_owned())
     }
 
-    fn asked(&self) -> Vec<Asked> {
+    fn config_values(&self) -> Vec<TemplateConfigValue> {
         match self {
             Self::Built(_) => Vec::new(),
-            Self::Folder(folder) => folder.asked(),
+            Self::Folder(folder) => folder.config_values(),
         }
     }
 }
@@ -121,7 +121,7 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
     // chosen backend, say) the project is still there.
     context.directory.clone_from(&directory);
     if !arguments.generate_only {
-        match first_stack(&context, arguments, &template.asked()).await {
+        match first_stack(&context, arguments, &template.config_values()).await {
             Ok(stack) => context.console.line(&format!("Created stack '{stack}'")),
             // What was said of the configuration is not to be lost.
             Err(failure) if !arguments.config.is_empty() => return Err(failure),
@@ -143,7 +143,7 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
 }
 
 /// Makes the first stack, with the configuration that the template asks for.
-async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[Asked]) -> Result<String> {
+async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[TemplateConfigValue]) -> Result<String> {
     let mut workplace = Workplace::open(context)?;
     workplace.secrets_provider.clone_from(&arguments.secrets_provider);
     let stack = workplace.parse_own_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
@@ -178,7 +178,7 @@ async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[Asked
 }
 
 /// What the user wants for a value that the template asks for; `None` when there is neither an answer nor a default.
-fn answer(context: &Context, arguments: &NewArguments, asked: &Asked) -> Result<Option<String>> {
+fn answer(context: &Context, arguments: &NewArguments, asked: &TemplateConfigValue) -> Result<Option<String>> {
     if arguments.yes || !context.console.interactive {
         return Ok(asked.default.clone());
     }
@@ -214,9 +214,9 @@ fn name_of(directory: &Path) -> String {
 }
 
 /// A file to be made: its place below the project, its bytes, and what it has its permissions from.
-type Made = (PathBuf, Vec<u8>, Option<PathBuf>);
+type NewProjectFile = (PathBuf, Vec<u8>, Option<PathBuf>);
 
-fn files_of(template: &Template, name: &str, description: &str) -> Result<Vec<Made>> {
+fn files_of(template: &Template, name: &str, description: &str) -> Result<Vec<NewProjectFile>> {
     let built = match template {
         Template::Folder(folder) => {
             let files = folder.files(name, description)?.into_iter();
@@ -231,7 +231,7 @@ fn files_of(template: &Template, name: &str, description: &str) -> Result<Vec<Ma
     Ok(built.iter().map(|(file, content)| (PathBuf::from(file), text(content).into_bytes(), None)).collect())
 }
 
-fn write_files(directory: &Path, files: &[Made], force: bool) -> Result<()> {
+fn write_files(directory: &Path, files: &[NewProjectFile], force: bool) -> Result<()> {
     let fail =
         |error: &std::io::Error| Failure::io(format!("the project in {} cannot be made", directory.display()), error);
     std::fs::create_dir_all(directory).map_err(|error| fail(&error))?;
@@ -242,7 +242,7 @@ fn write_files(directory: &Path, files: &[Made], force: bool) -> Result<()> {
             directory.display()
         )));
     }
-    let there = |file: &&Made| directory.join(&file.0).exists();
+    let there = |file: &&NewProjectFile| directory.join(&file.0).exists();
     let existing: Vec<String> = files.iter().filter(there).map(|(place, ..)| place.display().to_string()).collect();
     if !existing.is_empty() {
         return Err(Failure::configuration(format!(

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use maloko_core::plugin::PackageRequest;
 use maloko_plugins::terraform::{self, TerraformProvider};
-use maloko_plugins::{InstallError, InstallOptions, Installed, Installer, PluginSettings, WantedPlugin, find_plugin};
+use maloko_plugins::{
+    InstallError, InstallOptions, InstalledPlugin, Installer, PluginSettings, WantedPlugin, find_plugin,
+};
 
 use super::needed;
 use super::progress::Bar;
@@ -126,7 +128,7 @@ fn install(
     let bar = Bar::new(context);
     let done = Installer::new(settings).install(wanted, options, &bar);
     bar.end();
-    let Installed { version, was_there, .. } = done.map_err(|error| Failure::new(error.to_string()))?;
+    let InstalledPlugin { version, was_there, .. } = done.map_err(|error| Failure::new(error.to_string()))?;
     let what = if was_there { "already installed" } else { "installed" };
     context.console.line(&format!("{what}: resource {}-{version}", wanted.name));
     Ok(version.to_string())

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// A line of the list.
-struct Listed {
+struct ListedPlugin {
     kind: String,
     name: String,
     version: String,
@@ -34,7 +34,7 @@ pub(super) async fn run(context: &Context, arguments: &PluginList) -> Result<()>
     }
     let mut shown = table(&["NAME", "KIND", "VERSION", "SIZE", "INSTALLED", "LAST USED"]);
     let mut total = 0;
-    for Listed { kind, name, version, entry } in &listed {
+    for ListedPlugin { kind, name, version, entry } in &listed {
         let size = entry.as_ref().map(PluginEntry::size);
         total += size.unwrap_or_default();
         let day = |time: Option<SystemTime>| {
@@ -59,8 +59,8 @@ pub(super) async fn run(context: &Context, arguments: &PluginList) -> Result<()>
     Ok(())
 }
 
-fn all(entries: Vec<PluginEntry>) -> Vec<Listed> {
-    let listed = |entry: PluginEntry| Listed {
+fn all(entries: Vec<PluginEntry>) -> Vec<ListedPlugin> {
+    let listed = |entry: PluginEntry| ListedPlugin {
         kind: entry.kind.clone(),
         name: entry.name.clone(),
         version: entry.version.to_string(),
@@ -69,7 +69,7 @@ fn all(entries: Vec<PluginEntry>) -> Vec<Listed> {
     entries.into_iter().map(listed).collect()
 }
 
-async fn of_project(context: &Context, entries: &[PluginEntry]) -> Result<Vec<Listed>> {
+async fn of_project(context: &Context, entries: &[PluginEntry]) -> Result<Vec<ListedPlugin>> {
     let needs = needed::of_project(context, &context.project()?).await?;
     let listed = needs.iter().map(|need| {
         let (name, version) = need.package.plugin();
@@ -79,7 +79,7 @@ async fn of_project(context: &Context, entries: &[PluginEntry]) -> Result<Vec<Li
             Err(_) => version.is_empty(),
         };
         let is_it = |entry: &&PluginEntry| entry.kind == "resource" && entry.name == name && fits(&entry.version);
-        Listed {
+        ListedPlugin {
             kind: "resource".to_owned(),
             name: name.to_owned(),
             version: version.to_owned(),
@@ -90,7 +90,7 @@ async fn of_project(context: &Context, entries: &[PluginEntry]) -> Result<Vec<Li
 }
 
 /// Pulumi's members.
-fn as_json(listed: &Listed) -> Value {
+fn as_json(listed: &ListedPlugin) -> Value {
     let mut members = Map::new();
     members.insert("name".to_owned(), json!(listed.name));
     members.insert("kind".to_owned(), json!(listed.kind));

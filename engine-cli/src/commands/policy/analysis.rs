@@ -15,7 +15,7 @@ use crate::arguments::PolicyAnalyze;
 use crate::context::Context;
 use crate::display;
 use crate::failure::{Failure, Result, code};
-use crate::operation::{Prepared, Request, prepare, program};
+use crate::operation::{PreparedOperation, Request, prepare, program};
 use crate::workplace::Workplace;
 
 /// `policy analyze`: has packs look at a state. Gives the exit code.
@@ -27,7 +27,7 @@ pub(crate) async fn analyze(context: &Context, arguments: &PolicyAnalyze) -> Res
     let stack = workplace.any_stack_name(None).await?;
     let program = program::of_project(context, &workplace.project)?;
     let request = Request { policies: arguments.packs.clone(), ..Request::load("policy analyze") };
-    let Prepared { operation, session, packs, .. } = prepare(&workplace, &request, &stack, &program).await?;
+    let PreparedOperation { operation, session, packs, .. } = prepare(&workplace, &request, &stack, &program).await?;
     let Some(packs) = packs else { return Ok(0) };
     let found = look_at(&packs, &operation, &session.snapshot().resources).await;
     packs.end().await;

@@ -9,7 +9,7 @@ use crate::plain::count;
 use crate::workplace::Workplace;
 
 /// What an export goes on with.
-pub(super) enum Prepared {
+pub(super) enum ProviderSerialization {
     /// The state has the other tool's form; these resources are without.
     Here(Vec<NotSerialized>),
     /// The command has run in the interpreter that the project asks for, and wrote everything there.
@@ -17,21 +17,25 @@ pub(super) enum Prepared {
 }
 
 /// Runs the program and puts serialised providers into the snapshot.
-pub(super) async fn prepare(workplace: &Workplace<'_>, stack: &StackName, snapshot: &mut Snapshot) -> Result<Prepared> {
+pub(super) async fn prepare(
+    workplace: &Workplace<'_>,
+    stack: &StackName,
+    snapshot: &mut Snapshot,
+) -> Result<ProviderSerialization> {
     let context = workplace.context;
     let spec = program::of_project(context, &workplace.project)?;
     if program::is_foreign(context, &workplace.project) {
         // A process of the program's own has no live providers that would have to be put into words.
-        return Ok(Prepared::Here(Vec::new()));
+        return Ok(ProviderSerialization::Here(Vec::new()));
     }
     match context.language_host.re_execute(&spec, &context.arguments).await {
-        Some(0) => return Ok(Prepared::Elsewhere),
+        Some(0) => return Ok(ProviderSerialization::Elsewhere),
         Some(code) => return Err(Failure::silent(code)),
         None => {}
     }
     let missing =
         with_program(workplace, stack, spec, "stack export", async |engine| engine.serialize_providers(snapshot).await);
-    Ok(Prepared::Here(missing.await?))
+    Ok(ProviderSerialization::Here(missing.await?))
 }
 
 /// Lists what `pulumi` has no provider for. The export was written all the same, which is why this is said last.

@@ -6,7 +6,7 @@ use maloko_core::message::Command;
 use crate::arguments::StackRemove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::removal::{Left, Seen, delete};
+use crate::removal::{ObservedStack, StackContents, delete};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
 
@@ -20,16 +20,16 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
         workplace.require(&stack).await?;
         None
     } else {
-        Some(Seen::look(&workplace, &stack).await?)
+        Some(ObservedStack::look(&workplace, &stack).await?)
     };
-    match seen.as_ref().map(|seen| &seen.left) {
-        Some(Left::Resources(resources)) => Err(Failure::new(message![
+    match seen.as_ref().map(|seen| &seen.contents) {
+        Some(StackContents::Resources(resources)) => Err(Failure::new(message![
             format!("'{shown}' still has resources; removal rejected. Delete the {resources} with "),
             Command::new("destroy").with("--stack").value(&shown),
             ", or forget them with ",
             Command::new("stack rm").value(&shown).with("--force")
         ])),
-        Some(Left::UnresolvedCreates(unresolved_creates)) => Err(Failure::new(message![
+        Some(StackContents::UnresolvedCreates(unresolved_creates)) => Err(Failure::new(message![
             format!("stack '{shown}' still knows of {unresolved_creates} whose objects may exist: "),
             Command::new("stack").with("--stack").value(&shown),
             " lists them. Look for the objects, then forget the creates with ",
@@ -37,7 +37,7 @@ pub(super) async fn run(context: &Context, arguments: &StackRemove) -> Result<()
             ", or with the stack: ",
             Command::new("stack rm").value(&shown).with("--force")
         ])),
-        Some(Left::Nothing) | None => Ok(()),
+        Some(StackContents::Nothing) | None => Ok(()),
     }?;
     prompt::permission(&context.console, arguments.yes, &format!("The stack '{shown}' will be removed."))?;
     delete(&workplace, &stack, seen.as_ref(), arguments.preserve_config).await?;

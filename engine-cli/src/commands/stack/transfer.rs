@@ -27,8 +27,8 @@ pub(super) async fn export(context: &Context, arguments: &StackExport) -> Result
     let mut missing = Vec::new();
     if arguments.for_pulumi {
         match for_pulumi::prepare(&workplace, &stack, &mut snapshot).await? {
-            for_pulumi::Prepared::Here(without) => missing = without,
-            for_pulumi::Prepared::Elsewhere => return Ok(()),
+            for_pulumi::ProviderSerialization::Here(without) => missing = without,
+            for_pulumi::ProviderSerialization::Elsewhere => return Ok(()),
         }
     }
     let crypter = if arguments.show_secrets || arguments.for_pulumi {

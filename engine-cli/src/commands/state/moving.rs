@@ -6,7 +6,7 @@ use maloko_core::message::Command;
 use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
 
 use super::edit;
-use super::relocate::{Moved, relocate};
+use super::relocate::{MoveResult, relocate};
 use crate::arguments::StateMove;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -52,7 +52,7 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
     let mut moved_to = whole(&to, &to_crypter)?;
     let is_begun = from.is_marked() || to.is_marked();
     let done = wanted(&moved_from, &arguments.urns, is_begun).and_then(|wanted| match wanted.as_slice() {
-        [] => Ok(Moved::default()),
+        [] => Ok(MoveResult::default()),
         wanted => relocate(&mut moved_from, &mut moved_to, &dest, wanted, arguments.include_parents, is_begun),
     });
     let done = match done {

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 
 /// What a move did.
 #[derive(Debug, Default)]
-pub(super) struct Moved {
+pub(super) struct MoveResult {
     /// The old and the new URNs, in state order.
     pub(super) urns: Vec<(Urn, Urn)>,
     /// References that could not be kept, one line each.
@@ -31,7 +31,7 @@ pub(super) fn relocate(
     wanted: &[Urn],
     include_parents: bool,
     again: bool,
-) -> Result<Moved> {
+) -> Result<MoveResult> {
     let chosen = choose(from, wanted, include_parents)?;
     let root = root_of(name, to);
     let mut new_urns: BTreeMap<Urn, Urn> = BTreeMap::new();
@@ -95,7 +95,7 @@ pub(super) fn relocate(
     for resource in &mut from.resources {
         drop_references(Arc::make_mut(resource), &|urn| !new_urns.contains_key(urn), &mut notes);
     }
-    Ok(Moved { urns, notes })
+    Ok(MoveResult { urns, notes })
 }
 
 /// The resources that are to be moved.

@@ -6,7 +6,7 @@ use maloko_core::state::{PendingKind, PendingOperation, Snapshot, StackName, int
 use maloko_core::value::PropertyMap;
 use maloko_core::{ResourceState, Urn, Value};
 
-use super::relocate::{Moved, relocate};
+use super::relocate::{MoveResult, relocate};
 use crate::failure::Result;
 
 const PROVIDER: &str = "pulumi:providers:pulumi-python";
@@ -50,7 +50,7 @@ fn source() -> Snapshot {
     Snapshot { resources: resources.into_iter().map(Arc::new).collect(), ..Snapshot::default() }
 }
 
-fn move_to(to: &mut Snapshot, from: &mut Snapshot, wanted: &[&str], include_parents: bool) -> Result<Moved> {
+fn move_to(to: &mut Snapshot, from: &mut Snapshot, wanted: &[&str], include_parents: bool) -> Result<MoveResult> {
     let wanted: Vec<Urn> = wanted.iter().map(|text| urn(text)).collect();
     relocate(from, to, &StackName::new("store", "prod").unwrap(), &wanted, include_parents, false)
 }

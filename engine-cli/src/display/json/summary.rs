@@ -15,7 +15,7 @@ use crate::display::delta::{Kind, Leaf};
 use crate::display::diff::{changed_properties, leaves_of};
 use crate::display::drift;
 use crate::display::json::preview::Kinds;
-use crate::display::json::value::{Properties, SecretForm, Shown, Writing};
+use crate::display::json::value::{DisplayedValue, Properties, SecretForm, Writing};
 use crate::display::json::{outcome_name, write_harmless};
 use crate::display::order::in_order;
 use crate::display::reasons::{Reasons, state_changes};
@@ -29,7 +29,7 @@ pub(in crate::display) struct SummaryLine {
     show_sames: bool,
     diff: bool,
     always: bool,
-    steps: Vec<Begun>,
+    steps: Vec<SummaryStep>,
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
     outputs: Option<Arc<PropertyMap>>,
@@ -38,7 +38,7 @@ pub(in crate::display) struct SummaryLine {
 }
 
 /// A step, and whether it failed.
-struct Begun {
+struct SummaryStep {
     step: StepMetadata,
     failed: bool,
 }
@@ -62,13 +62,13 @@ impl SummaryLine {
         }
     }
 
-    fn begun(&mut self, step: &StepMetadata) -> Option<&mut Begun> {
+    fn begun(&mut self, step: &StepMetadata) -> Option<&mut SummaryStep> {
         self.steps.iter_mut().rfind(|begun| begun.step.op == step.op && begun.step.urn == step.urn)
     }
 
     /// What is listed: of a preview in the order of its text, else as it began. A replacement is one entry with its steps.
     fn listed(&self, is_preview: bool) -> Vec<Entry<'_>> {
-        let is_unchanged = |begun: &Begun| result(&begun.step) == Op::Same && !begun.failed;
+        let is_unchanged = |begun: &SummaryStep| result(&begun.step) == Op::Same && !begun.failed;
         let mut listed: Vec<Entry> = Vec::new();
         let mut replacements: HashMap<&Urn, usize> = HashMap::new();
         for begun in self.steps.iter().filter(|begun| self.show_sames || !is_unchanged(begun)) {
@@ -95,14 +95,14 @@ impl SummaryLine {
 /// One or more steps of a resource, told as one.
 struct Entry<'a> {
     /// The step that says most.
-    shown: &'a Begun,
+    shown: &'a SummaryStep,
     failed: bool,
     /// What is done, one after the other.
     steps: Vec<&'static str>,
 }
 
 impl<'a> Entry<'a> {
-    fn add(&mut self, begun: &'a Begun) {
+    fn add(&mut self, begun: &'a SummaryStep) {
         self.failed |= begun.failed;
         self.steps.push(begun.step.precise_op().name());
         if begun.step.op == Op::Replace {
@@ -135,7 +135,7 @@ impl Renderer for SummaryLine {
         match event {
             Event::StepStarted(step) if !step.internal => {
                 self.reasons.note(&step);
-                self.steps.push(Begun { step, failed: false });
+                self.steps.push(SummaryStep { step, failed: false });
             }
             // What a refresh found is known when it is done.
             Event::StepDone(step) if step.op == Op::Refresh => {
@@ -308,9 +308,9 @@ impl Serialize for Differences<'_> {
 struct Difference<'a> {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<Shown<'a>>,
+    old: Option<DisplayedValue<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    new: Option<Shown<'a>>,
+    new: Option<DisplayedValue<'a>>,
 }
 
 fn difference<'a>(leaf: Leaf<'a>, writing: Writing<'a>) -> (String, Difference<'a>) {
@@ -322,6 +322,6 @@ fn difference<'a>(leaf: Leaf<'a>, writing: Writing<'a>) -> (String, Difference<'
         (Kind::Update | Kind::Same, false) => "update",
         (Kind::Update | Kind::Same, true) => "update-replace",
     };
-    let shown = |value| Shown(writing, value);
+    let shown = |value| DisplayedValue(writing, value);
     (leaf.path, Difference { kind, old: leaf.old.map(shown), new: leaf.new.map(shown) })
 }

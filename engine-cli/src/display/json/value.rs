@@ -41,14 +41,14 @@ pub(in crate::display) struct Properties<'a>(
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(writing, map) = self;
-        serializer.collect_map(SecretDisplay::members(map).map(|(key, value)| (key, Shown(*writing, value))))
+        serializer.collect_map(SecretDisplay::members(map).map(|(key, value)| (key, DisplayedValue(*writing, value))))
     }
 }
 
 /// A value as it is written.
-pub(in crate::display) struct Shown<'a>(pub(in crate::display) Writing<'a>, pub(in crate::display) &'a Value);
+pub(in crate::display) struct DisplayedValue<'a>(pub(in crate::display) Writing<'a>, pub(in crate::display) &'a Value);
 
-impl Serialize for Shown<'_> {
+impl Serialize for DisplayedValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(writing, value) = *self;
         match writing.redactor.see(value) {
@@ -60,7 +60,7 @@ impl Serialize for Shown<'_> {
             Visible::List(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
                 for item in items {
-                    list.serialize_element(&Shown(writing, item))?;
+                    list.serialize_element(&DisplayedValue(writing, item))?;
                 }
                 list.end()
             }

@@ -20,7 +20,7 @@ pub(super) fn statement(
     imports: &mut BTreeSet<String>,
 ) -> Option<String> {
     let class = class_of(resource, known)?;
-    let given = Given::new(resource, class, language)?;
+    let given = ConstructorArguments::new(resource, class, language)?;
     import(class, language, imports);
     let variable = identifier(resource.urn.name(), language);
     let mut arguments = Vec::new();
@@ -69,13 +69,13 @@ fn import(class: &ResourceClass, language: Language, imports: &mut BTreeSet<Stri
 }
 
 /// What a constructor is given after the name.
-struct Given {
+struct ConstructorArguments {
     arguments: Vec<String>,
     /// What it does not take.
     notes: Vec<String>,
 }
 
-impl Given {
+impl ConstructorArguments {
     fn new(resource: &ResourceState, class: &ResourceClass, language: Language) -> Option<Self> {
         let is_options = |parameter: &&Parameter| OPTIONS.contains(&parameter.name.as_str());
         let own: Vec<&Parameter> = class.parameters.iter().filter(|it| !is_options(it)).collect();

@@ -21,9 +21,9 @@ use source_text::{capitalised, identifier, object, options, provider_expression,
 
 /// Keeps the resources of the objects that an import took over.
 #[derive(Default)]
-pub(super) struct Imported(Mutex<Vec<Arc<ResourceState>>>);
+pub(super) struct ImportedResources(Mutex<Vec<Arc<ResourceState>>>);
 
-impl EventSink for Imported {
+impl EventSink for ImportedResources {
     fn emit(&self, event: Event) {
         if let Event::StepDone(step) = event
             && step.op == Op::Import
@@ -34,7 +34,7 @@ impl EventSink for Imported {
     }
 }
 
-impl Imported {
+impl ImportedResources {
     /// The code; empty when nothing was imported. `classes` are those that the program made resources of.
     pub(super) fn code(&self, language: Language, classes: &[ResourceClass]) -> String {
         let mut resources = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();

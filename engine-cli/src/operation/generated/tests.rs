@@ -10,7 +10,7 @@ use maloko_core::resource_state::ResourceState;
 use maloko_core::urn::Urn;
 use maloko_core::value::Value;
 
-use super::Imported;
+use super::ImportedResources;
 use crate::language_host::{Language, Parameter, ResourceClass};
 
 fn resource(kind: &str, name: &str, module: &str, provider: &str) -> ResourceState {
@@ -45,7 +45,7 @@ fn resource(kind: &str, name: &str, module: &str, provider: &str) -> ResourceSta
 }
 
 fn code(resources: Vec<ResourceState>, language: Language) -> String {
-    let imported = Imported::default();
+    let imported = ImportedResources::default();
     for resource in resources {
         let step = Step::new(Op::Import, &resource.urn.clone(), None, None);
         imported.emit(Event::StepDone(step.metadata(Some(Arc::new(resource)))));
@@ -116,7 +116,7 @@ fn declared(classes: &[ResourceClass], language: Language) -> String {
     let mut label = resource(&format!("pulumi-{}:dynamic:Resource", language.name()), "bug", "labels", "LabelProvider");
     label.inputs =
         Arc::new([("bigSize".to_owned(), Value::Number(2.0)), ("color".to_owned(), Value::from("red"))].into());
-    let imported = Imported::default();
+    let imported = ImportedResources::default();
     let step = Step::new(Op::Import, &label.urn.clone(), None, None);
     imported.emit(Event::StepDone(step.metadata(Some(Arc::new(label)))));
     let code = imported.code(language, classes);

@@ -25,20 +25,20 @@ pub(super) const PLACEHOLDER: &str = "<PLACEHOLDER>";
 /// A list of objects.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "members of the type `Unused` are accepted and never looked at")]
+#[expect(dead_code, reason = "members of the type `IgnoredMember` are accepted and never looked at")]
 pub(super) struct ImportFile {
     /// Names that stand for resources of the stack.
     #[serde(default, deserialize_with = "or_nothing", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) name_table: BTreeMap<String, String>,
     /// The objects.
-    pub(super) resources: Vec<Listed>,
+    pub(super) resources: Vec<ImportSpec>,
     /// Pulumi's, for native providers.
     #[serde(default, skip_serializing)]
-    pub(super) provider_inputs: Unused,
+    pub(super) provider_inputs: IgnoredMember,
 }
 
 /// What is accepted, and of no use to dynamic providers.
-type Unused = serde::de::IgnoredAny;
+type IgnoredMember = serde::de::IgnoredAny;
 
 /// A member that may as well be null, as those of the official Automation API are.
 fn or_nothing<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::result::Result<T, D::Error> {
@@ -48,8 +48,8 @@ fn or_nothing<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(member: 
 /// An object of a list.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "members of the type `Unused` are accepted and never looked at")]
-pub(super) struct Listed {
+#[expect(dead_code, reason = "members of the type `IgnoredMember` are accepted and never looked at")]
+pub(super) struct ImportSpec {
     /// Type token, or the place of the provider.
     #[serde(rename = "type")]
     pub(super) kind: String,
@@ -79,19 +79,19 @@ pub(super) struct Listed {
     pub(super) plugin_download_url: String,
     /// What a plugin makes its package of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) parameterization: Option<ListedParameter>,
+    pub(super) parameterization: Option<ImportParameter>,
     /// What extends its provider's package, if its package does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) extension: Option<ExtensionParameter>,
     /// Pulumi's.
     #[serde(default, skip_serializing)]
-    pub(super) remote: Unused,
+    pub(super) remote: IgnoredMember,
 }
 
 /// What a plugin makes a package of.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ListedParameter {
+pub(super) struct ImportParameter {
     /// The plugin.
     plugin_name: String,
     #[serde(default, deserialize_with = "or_nothing")]
@@ -100,7 +100,7 @@ pub(super) struct ListedParameter {
     value: String,
 }
 
-impl ListedParameter {
+impl ImportParameter {
     fn decoded(&self) -> std::result::Result<PackageParameter, String> {
         let Self { plugin_name: plugin, plugin_version: version, value } = self.clone();
         let value = STANDARD.decode(value).map_err(|error| format!("its parameterization is no base64: {error}"))?;
@@ -108,7 +108,7 @@ impl ListedParameter {
     }
 }
 
-impl Listed {
+impl ImportSpec {
     /// Its package, as far as the list tells of more than its name: `name` is that of its type.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl Listed {
             name: name.to_owned(),
             version: self.version.strip_prefix('v').unwrap_or(&self.version).to_owned(),
             download_url: self.plugin_download_url.trim_end_matches('/').to_owned(),
-            parameter: self.parameterization.as_ref().map(ListedParameter::decoded).transpose()?,
+            parameter: self.parameterization.as_ref().map(ImportParameter::decoded).transpose()?,
             ..PackageRequest::default()
         };
         Ok(Some(AdoptedPackage { request, extension: self.extension.clone() }))
@@ -223,14 +223,14 @@ fn list_of(states: &[Arc<ResourceState>]) -> ImportFile {
             })
         });
         let name = names.get(&resource.urn).cloned().unwrap_or_default();
-        resources.push(Listed {
+        resources.push(ImportSpec {
             kind: resource.kind.clone(),
             logical_name: if name == resource.urn.name() { String::new() } else { resource.urn.name().to_owned() },
             name,
             id: if resource.custom { PLACEHOLDER.to_owned() } else { String::new() },
             parent: parent.unwrap_or_default(),
             component: !resource.custom,
-            ..Listed::default()
+            ..ImportSpec::default()
         });
     }
     ImportFile { name_table, resources, ..ImportFile::default() }

@@ -19,13 +19,13 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 
-use file::{ImportFile, Listed, PLACEHOLDER, properties};
+use file::{ImportFile, ImportSpec, PLACEHOLDER, properties};
 
 /// What `import` was asked for, beyond what all operations are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ImportRequest {
     file: Option<PathBuf>,
-    single: Listed,
+    single: ImportSpec,
     protect: bool,
     /// Write code for the program?
     pub(super) generate_code: bool,
@@ -42,14 +42,14 @@ impl From<ImportArguments> for ImportRequest {
         };
         Self {
             file: arguments.file,
-            single: Listed {
+            single: ImportSpec {
                 kind: arguments.r#type.unwrap_or_default(),
                 name: arguments.name.unwrap_or_default(),
                 id: arguments.id.unwrap_or_default(),
                 parent: arguments.parent.map(urn_of).unwrap_or_default(),
                 provider: arguments.provider.map(urn_of).unwrap_or_default(),
                 properties: arguments.properties,
-                ..Listed::default()
+                ..ImportSpec::default()
             },
             protect: arguments.protect,
             generate_code: arguments.generate_code,
@@ -94,85 +94,84 @@ impl Reader<'_> {
     fn adoptions(&self) -> Result<Vec<Adoption>> {
         let mut by_urn: BTreeMap<Urn, &str> = BTreeMap::new();
         let mut adoptions = Vec::with_capacity(self.list.resources.len());
-        for listed in &self.list.resources {
-            let adoption = self.adoption(listed)?;
-            if by_urn.insert(adoption.urn.clone(), &listed.name).is_some() {
-                return Err(self.wrong(listed, "another entry has the same type, name and parent; remove one of them"));
+        for spec in &self.list.resources {
+            let adoption = self.adoption(spec)?;
+            if by_urn.insert(adoption.urn.clone(), &spec.name).is_some() {
+                return Err(self.wrong(spec, "another entry has the same type, name and parent; remove one of them"));
             }
             adoptions.push(adoption);
         }
         Ok(adoptions)
     }
 
-    fn wrong(&self, listed: &Listed, what: &str) -> Failure {
-        Failure::configuration(format!("{}resource '{}': {what}", self.place, listed.name))
+    fn wrong(&self, spec: &ImportSpec, what: &str) -> Failure {
+        Failure::configuration(format!("{}resource '{}': {what}", self.place, spec.name))
     }
 
-    fn adoption(&self, listed: &Listed) -> Result<Adoption> {
-        if listed.name.is_empty() {
-            return Err(self.wrong(listed, "it has no name; give it one"));
+    fn adoption(&self, spec: &ImportSpec) -> Result<Adoption> {
+        if spec.name.is_empty() {
+            return Err(self.wrong(spec, "it has no name; give it one"));
         }
-        if !listed.component && (listed.id.is_empty() || listed.id == PLACEHOLDER) {
+        if !spec.component && (spec.id.is_empty() || spec.id == PLACEHOLDER) {
             return Err(
-                self.wrong(listed, "it has no id yet: write the id of the object that exists, or take the entry out")
+                self.wrong(spec, "it has no id yet: write the id of the object that exists, or take the entry out")
             );
         }
-        if listed.component && !listed.id.is_empty() {
-            return Err(self.wrong(listed, "a component has no id; take the id out, or \"component\""));
+        if spec.component && !spec.id.is_empty() {
+            return Err(self.wrong(spec, "a component has no id; take the id out, or \"component\""));
         }
-        let (kind, by_type) = self.kind(listed)?;
+        let (kind, by_type) = self.kind(spec)?;
         let typed_by_provider = matches!(by_type, ProviderChoice::Named(_));
-        let parent =
-            (!listed.parent.is_empty()).then(|| self.resource(listed, "parent", &listed.parent, 0)).transpose()?;
-        let provider = if listed.provider.is_empty() { by_type } else { self.provider(listed)? };
-        let package = self.package(listed, &kind)?;
+        let parent = (!spec.parent.is_empty()).then(|| self.resource(spec, "parent", &spec.parent, 0)).transpose()?;
+        let provider = if spec.provider.is_empty() { by_type } else { self.provider(spec)? };
+        let package = self.package(spec, &kind)?;
         Ok(Adoption {
-            urn: self.urn_of(&kind, listed, parent.as_ref()),
+            urn: self.urn_of(&kind, spec, parent.as_ref()),
             kind,
             typed_by_provider,
-            custom: !listed.component,
-            id: listed.id.clone(),
+            custom: !spec.component,
+            id: spec.id.clone(),
             parent,
             provider,
             package,
-            properties: listed.properties.clone(),
-            inputs: properties(&listed.inputs),
-            outputs: properties(&listed.outputs),
+            properties: spec.properties.clone(),
+            inputs: properties(&spec.inputs),
+            outputs: properties(&spec.outputs),
             protect: self.protect,
         })
     }
 
     /// What the list tells of its package, else what an SDK of that does.
-    fn package(&self, listed: &Listed, kind: &str) -> Result<Option<Box<AdoptedPackage>>> {
-        if listed.component || served_by(kind) != ServedBy::Plugin {
+    fn package(&self, spec: &ImportSpec, kind: &str) -> Result<Option<Box<AdoptedPackage>>> {
+        if spec.component || served_by(kind) != ServedBy::Plugin {
             return Ok(None);
         }
         let name = package_of(kind);
         let of_sdk = || newest_of(&self.sdks, name).map(DeclaredPlugin::adopted_package);
-        let told = listed.package(name).map_err(|reason| self.wrong(listed, &reason))?;
+        let told = spec.package(name).map_err(|reason| self.wrong(spec, &reason))?;
         Ok(told.or_else(of_sdk).map(Box::new))
     }
 
-    fn urn_of(&self, kind: &str, listed: &Listed, parent: Option<&Urn>) -> Urn {
-        let name = if listed.logical_name.is_empty() { &listed.name } else { &listed.logical_name };
+    fn urn_of(&self, kind: &str, spec: &ImportSpec, parent: Option<&Urn>) -> Urn {
+        let name = if spec.logical_name.is_empty() { &spec.name } else { &spec.logical_name };
         let above = parent.map_or("", Urn::qualified_type);
         Urn::new(self.stack.stack(), self.stack.project(), above, kind, name)
     }
 
     /// The type token, and the provider if the type was named by that.
-    fn kind(&self, listed: &Listed) -> Result<(String, ProviderChoice)> {
-        if listed.kind.split(':').count() == 3 && !listed.kind.contains('#') {
-            return Ok((listed.kind.clone(), ProviderChoice::OfItsType));
+    fn kind(&self, spec: &ImportSpec) -> Result<(String, ProviderChoice)> {
+        if spec.kind.split(':').count() == 3 && !spec.kind.contains('#') {
+            return Ok((spec.kind.clone(), ProviderChoice::OfItsType));
         }
-        match self.named(&listed.kind) {
-            Some(named) if !listed.component => {
+        match self.named(&spec.kind) {
+            Some(named) if !spec.component => {
                 Ok((format!("pulumi-{}:dynamic:Resource", self.language.name()), ProviderChoice::Named(named)))
             }
             _ => Err(self.wrong(
-                listed,
+                spec,
                 &format!(
                     "'{}' is not a type: write a type token (package:module:Name) or the place of the provider ({})",
-                    listed.kind,
+                    spec.kind,
                     self.form()
                 ),
             )),
@@ -208,20 +207,20 @@ impl Reader<'_> {
         }))
     }
 
-    fn provider(&self, listed: &Listed) -> Result<ProviderChoice> {
-        let text = &listed.provider;
+    fn provider(&self, spec: &ImportSpec) -> Result<ProviderChoice> {
+        let text = &spec.provider;
         let is_known = self.list.name_table.contains_key(text) || text.starts_with("urn:");
         if !is_known && let Some(named) = self.named(text) {
             return Ok(ProviderChoice::Named(named));
         }
-        let urn = self.resource(listed, "provider", text, 0)?;
+        let urn = self.resource(spec, "provider", text, 0)?;
         // A provider resource of a dynamic package, as Pulumi's lists name it, says nothing of the object that serves.
         let of_type = urn.provider_package().is_some() && served_by(urn.own_type()) != ServedBy::ItsPlugin;
         Ok(if of_type { ProviderChoice::OfItsType } else { ProviderChoice::OfResource(urn) })
     }
 
     /// The URN of a resource by the name table, by the name of an entry, or written out.
-    fn resource(&self, listed: &Listed, member: &str, text: &str, depth: usize) -> Result<Urn> {
+    fn resource(&self, spec: &ImportSpec, member: &str, text: &str, depth: usize) -> Result<Urn> {
         let unknown = || {
             let what = format!(
                 "its {member} '{text}' is neither a URN nor a name of \"nameTable\" or of an entry{}",
@@ -231,16 +230,16 @@ impl Reader<'_> {
                     String::new()
                 }
             );
-            self.wrong(listed, &what)
+            self.wrong(spec, &what)
         };
         if let Some(urn) =
             self.list.name_table.get(text).map(String::as_str).or_else(|| text.starts_with("urn:").then_some(text))
         {
-            return Urn::parse(urn).ok_or_else(|| self.wrong(listed, &format!("its {member} '{urn}' is not a URN")));
+            return Urn::parse(urn).ok_or_else(|| self.wrong(spec, &format!("its {member} '{urn}' is not a URN")));
         }
         let entry = self.list.resources.iter().find(|entry| entry.name == text).ok_or_else(unknown)?;
         if depth > self.list.resources.len() {
-            return Err(self.wrong(listed, "its parents go round in a circle"));
+            return Err(self.wrong(spec, "its parents go round in a circle"));
         }
         let (kind, _) = self.kind(entry)?;
         let parent = if entry.parent.is_empty() {

@@ -24,9 +24,9 @@ export interface ShownInputs {
 /** What became of a law, as `engine-kit/src/laws` takes it. */
 export type Outcome = { outcome: string } & Bag;
 
-/** A verdict in words. */
-export function verdictText(law: string, title: string, provider: string, verdict: Outcome): string {
-    return loadAddon().lawText(law, title, provider, JSON.stringify(plainJson(verdict)));
+/** The result of a law in words. */
+export function lawResultText(law: string, title: string, provider: string, result: Outcome): string {
+    return loadAddon().lawText(law, title, provider, JSON.stringify(plainJson(result)));
 }
 
 /**
@@ -96,7 +96,7 @@ export class LawBroken extends Error {
     complete(law: string, title: string, provider: string, again: string): this {
         this.law = law;
         const found = { outcome: "broken", ...this.told(), inputs: this.#shown, again };
-        return this.says(verdictText(law, title, provider, found));
+        return this.says(lawResultText(law, title, provider, found));
     }
 
     /** What was found, as the engine's side takes it. */

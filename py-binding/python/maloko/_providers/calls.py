@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from maloko._current import CURRENT_CALL, ProviderCall
 from maloko._errors import PartialFailure
 from maloko._maloko import (
+    CallFailure,
     Cause,
-    Checked,
-    Created,
-    Diffed,
-    Done,
-    Failed,
-    FailedInPart,
-    Rejected,
-    Seen,
-    Unusable,
-    Updated,
+    CheckAnswer,
+    CreateAnswer,
+    DiffAnswer,
+    EmptyAnswer,
+    PartialCallFailure,
+    ReadAnswer,
+    RejectedInput,
+    UnusableAnswer,
+    UpdateAnswer,
 )
 from maloko._process.forks import OwnProcess
 from maloko._process.tracebacks import as_text, format_error, message_of, message_with_causes
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from maloko._maloko import Completion
     from maloko._process.event_loops import ProviderLoop
 
-Result: TypeAlias = "Checked | Diffed | Created | Seen | Updated | Done"
+Result: TypeAlias = "CheckAnswer | DiffAnswer | CreateAnswer | ReadAnswer | UpdateAnswer | EmptyAnswer"
 """What a method answered."""
-Answer: TypeAlias = "Result | Unusable | Failed | FailedInPart"
+Answer: TypeAlias = "Result | UnusableAnswer | CallFailure | PartialCallFailure"
 """What a call came to."""
 
 
@@ -71,10 +71,10 @@ def call_provider(
         try:
             end_printed_lines()
             if fault is not None:
-                return Unusable(f"looking at what {call.method} returned raised {message_of(fault)}")
+                return UnusableAnswer(f"looking at what {call.method} returned raised {message_of(fault)}")
             return made_of(result, error)
         except BaseException as fault:  # the method was called: what it made may be there
-            return Unusable(f"what became of {call.method} could not be read: {message_of(fault)}")
+            return UnusableAnswer(f"what became of {call.method} could not be read: {message_of(fault)}")
         finally:
             ended()
 
@@ -91,7 +91,11 @@ def call_provider(
             # The method itself did not raise: what it made is there.
             problem = f"reading what {call.method} returned raised {message_of(error)}"
         # What `create` made is there, whatever it returned.
-        return Unusable(problem, describe(result), id_in(result)) if call.method == "create" else Unusable(problem)
+        return (
+            UnusableAnswer(problem, describe(result), id_in(result))
+            if call.method == "create"
+            else UnusableAnswer(problem)
+        )
 
     def start() -> Answer | None:
         CURRENT_CALL.set(call)
@@ -123,20 +127,20 @@ def end_printed_lines() -> None:
             end_call()
 
 
-def failed(error: BaseException, cause: Cause = Cause.Raised) -> Failed:
+def failed(error: BaseException, cause: Cause = Cause.Raised) -> CallFailure:
     """The answer for an exception."""
-    return Failed(cause, message_with_causes(error), format_error(error), error)
+    return CallFailure(cause, message_with_causes(error), format_error(error), error)
 
 
-def raised(error: BaseException, method: str, provider: Any) -> Failed | FailedInPart:
+def raised(error: BaseException, method: str, provider: Any) -> CallFailure | PartialCallFailure:
     """The answer of a call that raised. Only `create`, `update`, `read` and `find` can fail in part."""
     message, traceback = message_with_causes(error), format_error(error)
-    failure = Failed(Cause.Raised, message, traceback, error, *transience_of(error, provider))
+    failure = CallFailure(Cause.Raised, message, traceback, error, *transience_of(error, provider))
     # By its real class: what it says of its class may be anything.
     if issubclass(type(error), PartialFailure) and method in ("create", "update", "read", "find"):
         partial = cast("PartialFailure", error)
         reasons = [_reason(reason) for reason in partial.reasons] or [failure.message]
-        return FailedInPart(failure, _text_id(partial.id) or "", partial.outs, reasons)
+        return PartialCallFailure(failure, _text_id(partial.id) or "", partial.outs, reasons)
     return failure
 
 
@@ -147,9 +151,9 @@ def _reason(reason: Any) -> str:
         return f"a reason that cannot be shown: {message_of(error)}"
 
 
-def refused(error: BaseException) -> Failed:
+def refused(error: BaseException) -> CallFailure:
     """The answer when nothing was called, because the run can have no object of its own."""
-    return Failed(Cause.Refused, as_text(str(error)), "", error)
+    return CallFailure(Cause.Refused, as_text(str(error)), "", error)
 
 
 def _method(provider: Any, name: str) -> Callable[..., Any]:
@@ -193,16 +197,16 @@ def _text_id(value: Any) -> str | None:
     return None
 
 
-def _checked(result: Any) -> Checked:
+def _checked(result: Any) -> CheckAnswer:
     wanted = "a CheckResult(inputs, failures)"
     failures = []
     for failure in _field(result, "check", "failures", wanted) or ():
         reason = _field(failure, "check", "reason", "failures that are CheckFailure(property, reason)")
-        failures.append(Rejected(str(getattr(failure, "property", None) or ""), str(reason)))
+        failures.append(RejectedInput(str(getattr(failure, "property", None) or ""), str(reason)))
     inputs = _field(result, "check", "inputs", wanted)
     if inputs is None and not failures:
         raise BadReturnError("check returned no inputs; return CheckResult(news, []) to go on with the given ones")
-    return Checked(inputs, failures)
+    return CheckAnswer(inputs, failures)
 
 
 def _names(result: Any, name: str) -> list[str]:
@@ -218,10 +222,10 @@ def _names(result: Any, name: str) -> list[str]:
     return names
 
 
-def _diffed(result: Any) -> Diffed:
+def _diffed(result: Any) -> DiffAnswer:
     changes = _field(result, "diff", "changes", "a DiffResult")
     first = getattr(result, "delete_before_replace", None)
-    return Diffed(
+    return DiffAnswer(
         None if changes is None else bool(changes),
         _names(result, "replaces"),
         _names(result, "stables"),
@@ -229,7 +233,7 @@ def _diffed(result: Any) -> Diffed:
     )
 
 
-def _created(result: Any) -> Created:
+def _created(result: Any) -> CreateAnswer:
     id_ = _id_of(result, "create", "a CreateResult(id, outs)")
     if not id_:
         raise BadReturnError("create returned no id; return one that finds the object again: CreateResult(id, outs)")
@@ -239,7 +243,7 @@ def _created(result: Any) -> Created:
         raise BadReturnError(
             f"create returned the id {id_!a}, which is no valid text: it holds half a character"
         ) from None
-    return Created(id_, getattr(result, "outs", None))
+    return CreateAnswer(id_, getattr(result, "outs", None))
 
 
 def _id_of(result: Any, method: str, wanted: str) -> str:
@@ -250,26 +254,26 @@ def _id_of(result: Any, method: str, wanted: str) -> str:
     return id_ or ""
 
 
-def _read(result: Any) -> Seen:
+def _read(result: Any) -> ReadAnswer:
     return _seen(result, _id_of(result, "read", "a ReadResult(id, outs)"))
 
 
-def _found(result: Any) -> Seen:
+def _found(result: Any) -> ReadAnswer:
     if result is None:
-        return Seen("", None, None)
+        return ReadAnswer("", None, None)
     return _seen(result, _id_of(result, "find", "a ReadResult(id, outs), or None"))
 
 
-def _seen(result: Any, id_: str) -> Seen:
-    return Seen(id_, getattr(result, "outs", None), getattr(result, "inputs", None))
+def _seen(result: Any, id_: str) -> ReadAnswer:
+    return ReadAnswer(id_, getattr(result, "outs", None), getattr(result, "inputs", None))
 
 
-def _updated(result: Any) -> Updated:
-    return Updated(_field(result, "update", "outs", "an UpdateResult(outs)"))
+def _updated(result: Any) -> UpdateAnswer:
+    return UpdateAnswer(_field(result, "update", "outs", "an UpdateResult(outs)"))
 
 
-def _done(_result: Any) -> Done:
-    return Done()
+def _done(_result: Any) -> EmptyAnswer:
+    return EmptyAnswer()
 
 
 READERS: dict[str, Callable[[Any], Result]] = {

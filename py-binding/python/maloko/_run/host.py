@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from maloko._current import CURRENT_CALL, ProviderCall
-from maloko._maloko import Cause, Failed, Serialized
+from maloko._maloko import CallFailure, Cause, SerializedObject
 from maloko._process.event_loops import ProviderLoop, is_unclaimed, leave_to_parent
 from maloko._process.forks import leave_to_parent_on_fork
 from maloko._process.tracebacks import format_error
@@ -187,7 +187,7 @@ class Host:
 
     def rebuild(
         self, language: str, module: str, name: str, attributes: str | None, incomplete: str | None
-    ) -> int | Failed | None:
+    ) -> int | CallFailure | None:
         """The number of the object that a stored reference stands for, `None` when it cannot be found."""
         if language != "python":
             return None
@@ -200,7 +200,7 @@ class Host:
 
     def named(
         self, language: str, module: str, name: str, _attributes: str | None, _incomplete: str | None
-    ) -> int | Failed | None:
+    ) -> int | CallFailure | None:
         """The number of the provider that a user named by its place, `None` when there is none."""
         if language != "python":
             return None
@@ -209,17 +209,17 @@ class Host:
         except BaseException as error:  # the user's module or constructor may raise anything
             return failed(error)
 
-    def serialize(self, number: int) -> Serialized | Failed:
+    def serialize(self, number: int) -> SerializedObject | CallFailure:
         """The object as the SDK itself would have stored it, and whether that is to be a secret."""
         from maloko._sdk.serializer import serialized
 
         provider = self.registry.entry(number).provider
 
-        def serialize() -> Serialized:
+        def serialize() -> SerializedObject:
             # The serialiser waits for the Outputs that the object has captured, on the loop that they belong to.
             asyncio.set_event_loop(self.loop)
             try:
-                return Serialized(*serialized(provider))
+                return SerializedObject(*serialized(provider))
             finally:
                 asyncio.set_event_loop(None)
 
@@ -313,7 +313,7 @@ class Host:
                 answer = failed(error)
                 name = self.callback_names.get(token)
                 if name is not None:
-                    answer = Failed(answer.cause, f"{name}: {answer.message}", answer.traceback, error)
+                    answer = CallFailure(answer.cause, f"{name}: {answer.message}", answer.traceback, error)
             complete(answer)
 
         loop = self.loop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maloko.testing._laws._runner import Verdict, judge, laws
+from maloko.testing._laws._runner import LawResult, judge, laws
 from maloko.testing._laws._settings import Settings
 from maloko.testing._laws._words import error_text
 
@@ -56,7 +56,7 @@ class ProviderLaws:
     """How many examples most laws are tried on; some take a part or a multiple of it."""
 
     @classmethod
-    def verdicts(cls, *names: str, seed: int | None = None) -> dict[str, Verdict]:
+    def verdicts(cls, *names: str, seed: int | None = None) -> dict[str, LawResult]:
         """Tries the laws of these names (`L5`), or all, outside of a test; raises `MalokoError` for settings that make
         no sense."""
         known = laws()
@@ -69,16 +69,16 @@ class ProviderLaws:
         from maloko.testing.plugin import LAW_CAUSE
 
         seed, known = request.config.getoption("--maloko-seed", None), laws()
-        verdict = judge(known[law], Settings.of(type(self), known), seed, f"pytest '{request.node.nodeid}'")
-        if verdict.outcome in ("needs", "waived"):
-            pytest.skip(verdict.text)
-        if verdict.cause is not None:
-            request.node.user_properties.append((LAW_CAUSE, error_text(verdict.cause)))
-        if verdict.error is not None:
+        result = judge(known[law], Settings.of(type(self), known), seed, f"pytest '{request.node.nodeid}'")
+        if result.outcome in ("needs", "waived"):
+            pytest.skip(result.text)
+        if result.cause is not None:
+            request.node.user_properties.append((LAW_CAUSE, error_text(result.cause)))
+        if result.error is not None:
             __tracebackhide__ = True
-            raise LawBroken(verdict.text) from verdict.error
-        if verdict.outcome == "broken":
-            pytest.fail(verdict.text, pytrace=False)
+            raise LawBroken(result.text) from result.error
+        if result.outcome == "broken":
+            pytest.fail(result.text, pytrace=False)
 
     test_l1_check_is_idempotent_and_pure = _test_of("L1")
     test_l2_a_second_up_does_nothing = _test_of("L2")

@@ -47,7 +47,7 @@ def laws() -> dict[str, Law]:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LawResult:
     """What is known of a law and a provider."""
 
     law: str
@@ -62,33 +62,33 @@ class Verdict:
     """What the provider raised last, where the law was broken by that."""
 
 
-def judge(law: Law, settings: Settings, seed: int | None = None, again: str = "") -> Verdict:
+def judge(law: Law, settings: Settings, seed: int | None = None, again: str = "") -> LawResult:
     """Tries a law."""
     if law.name in settings.waive:
-        return _verdict(law, settings, "waived", reason=settings.waive[law.name])
+        return _law_result(law, settings, "waived", reason=settings.waive[law.name])
     chosen = zlib.crc32(law.name.encode()) if seed is None else seed
     case = _Case(law, settings, chosen)
     try:
         case.run()
     except Needs as error:
-        return _verdict(law, settings, "needs", what=str(error))
+        return _law_result(law, settings, "needs", what=str(error))
     if case.failed is None and case.tried == 0:
         return _nothing_tried(case)
     if case.failed is None:
-        return _verdict(law, settings, "holds", examples=case.tried)
+        return _law_result(law, settings, "holds", examples=case.tried)
     replay = f"{again} --maloko-seed={chosen}" if again else f"seed={chosen}"
     raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
     words = case.failed.words if isinstance(case.failed, Broken) else None
     found = {"words": words, "raised": case.told.error, "inputs": case.told.inputs, "flaky": case.flaky}
-    verdict = _verdict(law, settings, "broken", raised, **found, again=replay)
-    return replace(verdict, cause=raised or case.failed.__cause__)
+    result = _law_result(law, settings, "broken", raised, **found, again=replay)
+    return replace(result, cause=raised or case.failed.__cause__)
 
 
-def _verdict(
+def _law_result(
     law: Law, settings: Settings, outcome: str, cause: BaseException | None = None, /, **found: Any
-) -> Verdict:
+) -> LawResult:
     text = text_of(law.name, law.title, settings.name, outcome, found)
-    return Verdict(law.name, _OUTCOMES.get(outcome, outcome), text, cause)
+    return LawResult(law.name, _OUTCOMES.get(outcome, outcome), text, cause)
 
 
 _OUTCOMES = {"refused": "broken", "untried": "needs"}
@@ -245,8 +245,8 @@ def plain_examples(settings: Settings) -> Sequence[dict[str, Any]]:
     )
 
 
-def _nothing_tried(case: _Case) -> Verdict:
+def _nothing_tried(case: _Case) -> LawResult:
     reasons = case.passed_over
     found = ask("nothing_tried", examples=[{"refused": isinstance(it, Refused), "text": str(it)} for it in reasons])
     cause = reasons[0].__cause__ if found["outcome"] == "refused" else None
-    return _verdict(case.law, case.settings, found.pop("outcome"), cause, **found)
+    return _law_result(case.law, case.settings, found.pop("outcome"), cause, **found)

@@ -11,7 +11,7 @@ from maloko._maloko import law_text
 
 
 def text_of(law: str, title: str, provider: str, outcome: str, found: Mapping[str, Any]) -> str:
-    """A verdict in words."""
+    """A result in words."""
     return law_text(law, title, provider, json.dumps({"outcome": outcome, **plain(found)}))
 
 

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 /// `maloko._providers.registry.Description`
 #[derive(FromPyObject)]
-pub(crate) struct Described {
+pub(crate) struct PythonDescription {
     module: String,
     name: String,
     attributes: Option<String>,
@@ -52,27 +52,27 @@ struct Limits {
     min_interval: f64,
 }
 
-impl From<Described> for ProviderDescription {
-    fn from(described: Described) -> Self {
-        let Methods { configure, check, diff, create, read, update, delete, find, close } = described.methods;
+impl From<PythonDescription> for ProviderDescription {
+    fn from(description: PythonDescription) -> Self {
+        let Methods { configure, check, diff, create, read, update, delete, find, close } = description.methods;
         Self {
             reference: Arc::new(ProviderReference {
                 maloko: 1,
                 language: "python".to_owned(),
-                module: described.module,
-                name: described.name,
-                attributes: described.attributes,
-                incomplete: described.incomplete,
+                module: description.module,
+                name: description.name,
+                attributes: description.attributes,
+                incomplete: description.incomplete,
                 lacks_delete: false,
-                revision: Revision { version: described.version, code: described.code },
+                revision: Revision { version: description.version, code: description.code },
             }),
             capabilities: Capabilities { configure, check, diff, create, read, update, delete, find, close },
-            limits: described.limits.map(|limits| CallLimits {
+            limits: description.limits.map(|limits| CallLimits {
                 class: limits.class_name,
                 max_concurrency: limits.max_concurrency,
                 min_interval: Duration::try_from_secs_f64(limits.min_interval).unwrap_or_default(),
             }),
-            autonaming: described
+            autonaming: description
                 .autonaming
                 .map(|named| Autonaming { property: named.property, max_length: named.max_length }),
         }

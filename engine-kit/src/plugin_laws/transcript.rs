@@ -1,4 +1,4 @@
-//! What was heard of a plugin: what its methods returned and raised, and what it said.
+//! The transcript of a plugin: what its methods returned and raised, and what it said.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,20 +10,20 @@ use crate::json::{Secrets, properties};
 
 /// See the module's text.
 #[derive(Default)]
-pub(crate) struct Heard(Mutex<Notes>);
+pub(crate) struct PluginTranscript(Mutex<Notes>);
 
 #[derive(Default)]
 struct Notes {
     raised: Vec<(&'static str, String)>,
     returned: HashMap<&'static str, Answer>,
     said: Vec<String>,
-    awaited: Option<(String, Entered)>,
+    awaited: Option<(String, EntryHook)>,
 }
 
 /// Called when a method is entered.
-pub(crate) type Entered = Box<dyn FnOnce() + Send>;
+pub(crate) type EntryHook = Box<dyn FnOnce() + Send>;
 
-impl Heard {
+impl PluginTranscript {
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -38,7 +38,7 @@ impl Heard {
     }
 
     /// Has something done when a method is entered, once.
-    pub(crate) fn when_entered(&self, method: &str, entered: Entered) {
+    pub(crate) fn when_entered(&self, method: &str, entered: EntryHook) {
         self.notes().awaited = Some((method.to_owned(), entered));
     }
 
