@@ -43,13 +43,13 @@ pub(crate) struct KitHost {
     matches: Matches,
     /// The providers' places (`module:Class`), for faults that name one.
     places: Mutex<HashMap<ObjectId, String>>,
-    hanging: Mutex<Hanging>,
+    hanging: Mutex<HangingCalls>,
     moves: AtomicBool,
     mover: Mutex<Option<AbortHandle>>,
 }
 
 #[derive(Default)]
-struct Hanging {
+struct HangingCalls {
     calls: HashMap<u64, oneshot::Sender<()>>,
     /// A number may come before its call.
     cancelled: HashSet<u64>,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::cloud::ledger::{self, Card};
 use crate::fault_points::Interruption;
 use crate::files;
-use crate::laws::{self, PassedOver, Subject};
+use crate::laws::{self, InconclusiveExample, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, ExpectedStep, Step};
 use crate::recorded;
@@ -65,7 +65,7 @@ enum Question {
         count: usize,
     },
     /// The result ([`laws::LawResult`]) where all examples said nothing.
-    NothingTried { examples: Vec<PassedOver> },
+    NothingTried { examples: Vec<InconclusiveExample> },
     /// What a law lacks of a provider, as text, or `null`.
     LawLacks { law: String, subject: Subject },
     /// What lifecycles are drawn from (`lifecycle::drawn_from`); `without`: the rules that are left out, each with the reason.

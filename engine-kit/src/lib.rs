@@ -40,11 +40,12 @@ pub use judgement::answer;
 pub use laws::{
     Ability, Arguments, Bag, Break, CancelOutcome, CheckOutcome, DeployedResource, End, Finding, Former, Law,
     LawResult, LawTrial, Leak, MethodError, Operation, PlannedChange, PlannedStep, Program, ProgramResource, Request,
-    ReturnedOutputs, RunOutcome, ShownInputs, Subject, Touch, Unkept, VisibleOutput, Words, World, law_result_text,
+    ReturnedOutputs, RunOutcome, ShownInputs, Subject, Touch, UnkeptResult, VisibleOutput, Words, World,
+    law_result_text,
 };
 pub use lifecycle::{
-    DirectCallOutcome, Inputs, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep, LifeRequest,
-    LifeResource, LifeRun, LifeRunOutcome, LifeSubject, LifeTrial, Meanwhile, Story,
+    ConcurrentUp, DirectCallOutcome, Inputs, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep,
+    LifeRequest, LifeResource, LifeRun, LifeRunOutcome, LifeSubject, LifeTrial, Story,
 };
 pub use plugin_laws::{
     Listener, PluginLawResult, PluginSetup, PluginTrial, PluginUnderTest, Plugins, Samples, WorldCommands, judge_plugin,

@@ -110,12 +110,12 @@ impl Entry {
 
 /// The entries of an operation's steps, in the order of the first step of each.
 pub(crate) fn entries(steps: &[(Stage, StepMetadata)], redactor: &Redactor) -> Vec<Entry> {
-    let mut entries: IndexMap<Urn, Growing> = IndexMap::new();
+    let mut entries: IndexMap<Urn, EntryBuilder> = IndexMap::new();
     for (stage, step) in steps.iter().filter(|(_, step)| !step.urn.is_root_stack() && !is_default_provider(step)) {
-        let entry = entries.entry(step.urn.clone()).or_insert_with(|| Growing::new(step));
+        let entry = entries.entry(step.urn.clone()).or_insert_with(|| EntryBuilder::new(step));
         entry.take(*stage, step, redactor);
     }
-    let mut entries: Vec<Entry> = entries.into_values().map(Growing::finish).collect();
+    let mut entries: Vec<Entry> = entries.into_values().map(EntryBuilder::finish).collect();
     name_apart(&mut entries);
     entries
 }
@@ -137,7 +137,7 @@ fn name_apart(entries: &mut [Entry]) {
     }
 }
 
-struct Growing {
+struct EntryBuilder {
     entry: Entry,
     ops: Vec<Op>,
     /// What a refresh found.
@@ -146,7 +146,7 @@ struct Growing {
     ended: usize,
 }
 
-impl Growing {
+impl EntryBuilder {
     fn new(step: &StepMetadata) -> Self {
         let resource = step.new.as_ref().or(step.old.as_ref());
         let parent = resource.and_then(|resource| resource.parent.as_ref());

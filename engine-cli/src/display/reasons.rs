@@ -90,7 +90,7 @@ fn top(path: &str) -> &str {
 }
 
 /// Whether an option of two resources differs.
-type Differs = fn(&ResourceState, &ResourceState) -> bool;
+type OptionDiffers = fn(&ResourceState, &ResourceState) -> bool;
 
 /// What becomes another one in the state, without the object being touched.
 pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {
@@ -106,7 +106,7 @@ pub(super) fn state_changes(step: &StepMetadata) -> Vec<String> {
         changes
             .push(if new.retain_on_delete { "retained on delete" } else { "no longer retained on delete" }.to_owned());
     }
-    let differing: [(&str, Differs); 3] = [
+    let differing: [(&str, OptionDiffers); 3] = [
         ("deletedWith", |old, new| old.deleted_with != new.deleted_with),
         ("ignoreChanges", |old, new| old.ignore_changes != new.ignore_changes),
         ("customTimeouts", |old, new| old.custom_timeouts != new.custom_timeouts),

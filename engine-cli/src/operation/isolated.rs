@@ -24,11 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub(super) struct Runner {
     language_host: Arc<dyn LanguageHost>,
-    apart: Option<Apart>,
+    apart: Option<SeparateProgram>,
 }
 
 #[derive(Clone)]
-struct Apart {
+struct SeparateProgram {
     process: Arc<ProgramProcess>,
     /// The classes of resources that it told before its end, as JSON.
     classes: Arc<Mutex<Option<String>>>,
@@ -66,7 +66,7 @@ impl Runner {
         let process = ProgramProcess::new(settings, code)
             .map_err(|error| Failure::io("no thread can be started for the program's process", &error))?;
         language_host.leave_signals();
-        Ok(Self { language_host, apart: Some(Apart { process, classes: Arc::default() }) })
+        Ok(Self { language_host, apart: Some(SeparateProgram { process, classes: Arc::default() }) })
     }
 
     /// The live providers of the program.

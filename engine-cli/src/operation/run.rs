@@ -72,7 +72,7 @@ pub(super) async fn run(
     show.telemetry = telemetry::of(workplace, request, stack, &redactor, session.lock_wait())?;
     let watchers = pages.watcher().into_iter().chain(telemetry::watcher(show.telemetry.as_ref()));
     operation.activities = Activities::watched_by(watchers.collect());
-    let around = Surroundings { runner: &runner, show: &show, packs: packs.as_ref(), meter: &meter };
+    let around = RunServices { runner: &runner, show: &show, packs: packs.as_ref(), meter: &meter };
     let ran = operate(workplace, request, around, program, operation, session).await;
     policies::end(packs).await;
     let outcome = ran.as_ref().map_or(Outcome::Failed, |(report, _)| report.summary.outcome);
@@ -276,7 +276,7 @@ async fn open_session(
 }
 
 /// What an engine runs among: what runs the program, what shows the run, what judges its resources.
-struct Surroundings<'a> {
+struct RunServices<'a> {
     runner: &'a Runner,
     show: &'a Show,
     packs: Option<&'a Arc<Packs>>,
@@ -288,12 +288,12 @@ struct Surroundings<'a> {
 async fn operate(
     workplace: &Workplace<'_>,
     request: &Request,
-    around: Surroundings<'_>,
+    around: RunServices<'_>,
     program: ProgramSpec,
     operation: Operation,
     session: Session,
 ) -> Result<(Report, bool)> {
-    let Surroundings { runner, show, packs, meter } = around;
+    let RunServices { runner, show, packs, meter } = around;
     let runs_program = request.runs_program && !plugins::need_no_program(request, &operation, session.snapshot());
     let host = Arc::new(SettlingHost::new(runner.host()));
     let aim = workplace.context.console.aim.clone();

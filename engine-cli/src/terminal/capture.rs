@@ -133,7 +133,7 @@ pub(crate) struct Lendable {
 }
 
 /// The writing ends of the pipes, while descriptors 1 and 2 are those of before.
-pub(crate) struct Lent([OwnedFd; 2]);
+pub(crate) struct LentDescriptors([OwnedFd; 2]);
 
 impl Lendable {
     /// Were standard output and error a terminal's?
@@ -143,10 +143,10 @@ impl Lendable {
 
     /// Makes descriptors 1 and 2 those of before. What was printed so far is handed on; a line that was begun, such as a
     /// question, is written there.
-    pub(crate) fn lend(&self) -> std::io::Result<Lent> {
+    pub(crate) fn lend(&self) -> std::io::Result<LentDescriptors> {
         const ABOVE_STANDARD: i32 = 3;
         drop(std::io::stdout().flush());
-        let lent = Lent([
+        let lent = LentDescriptors([
             rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), ABOVE_STANDARD)?,
             rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), ABOVE_STANDARD)?,
         ]);
@@ -167,7 +167,7 @@ impl Lendable {
 
     /// From now on what is printed is captured again.
     #[expect(clippy::unused_self, reason = "only what was lent here can be given back here")]
-    pub(crate) fn take_back(&self, Lent(ends): Lent) {
+    pub(crate) fn take_back(&self, LentDescriptors(ends): LentDescriptors) {
         drop(std::io::stdout().flush());
         // Where this fails, what is printed goes on to the terminal.
         let _ = put(&ends);

@@ -32,12 +32,12 @@ impl FirstWriteError {
 }
 
 /// Notes what cannot be written.
-struct Noting {
+struct ErrorNotingWriter {
     to: Box<dyn Write + Send>,
     first_error: FirstWriteError,
 }
 
-impl Write for Noting {
+impl Write for ErrorNotingWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.to.write(bytes).inspect_err(|error| self.first_error.note(error))
     }
@@ -49,11 +49,11 @@ impl Write for Noting {
 
 /// A stream to which several write, a whole text at a time.
 #[derive(Clone)]
-pub(crate) struct Stream(Arc<Mutex<Noting>>);
+pub(crate) struct Stream(Arc<Mutex<ErrorNotingWriter>>);
 
 impl Stream {
     fn new(to: Box<dyn Write + Send>, first_error: FirstWriteError) -> Self {
-        Self(Arc::new(Mutex::new(Noting { to, first_error })))
+        Self(Arc::new(Mutex::new(ErrorNotingWriter { to, first_error })))
     }
 
     fn say(&self, text: &str) {

@@ -14,7 +14,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::display::Display;
-use crate::terminal::capture::{Capture, Lendable, Lent};
+use crate::terminal::capture::{Capture, Lendable, LentDescriptors};
 
 pub use signals::{leave, when_signals_are_handled};
 
@@ -41,7 +41,7 @@ struct Loans {
     prompts: usize,
     debuggers: usize,
     /// What is there to be put back.
-    lent: Option<Lent>,
+    lent: Option<LentDescriptors>,
     /// The operation is over, and has put everything back.
     over: bool,
 }

@@ -104,14 +104,14 @@ pub(super) fn member_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-type Same<'a> = &'a dyn Fn(Option<&Json>, Option<&Json>) -> bool;
+type ValueEquality<'a> = &'a dyn Fn(Option<&Json>, Option<&Json>) -> bool;
 
 fn differs(
     expected: Option<&Json>,
     found: Option<&Json>,
     path: &str,
     listed: &[String],
-    same: Same,
+    same: ValueEquality,
 ) -> Option<Difference> {
     if is_listed(path, listed) {
         return None;

@@ -210,7 +210,7 @@ pub struct RunOutcome {
     pub resources: BTreeMap<String, DeployedResource>,
     /// A result of a method that no state can keep.
     #[serde(default)]
-    pub unkept: Option<Unkept>,
+    pub unkept: Option<UnkeptResult>,
     /// What the engine says of results that it keeps in another form.
     #[serde(default)]
     pub noted: Vec<String>,
@@ -233,7 +233,7 @@ pub struct DeployedResource {
 
 /// A result that no state can keep.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Unkept {
+pub struct UnkeptResult {
     /// The method.
     pub method: String,
     /// The engine's error.

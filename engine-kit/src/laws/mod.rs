@@ -21,7 +21,7 @@ pub(crate) use compare::{first_difference, first_difference_of, is_listed, rathe
 pub use example::ShownInputs;
 pub use exchange::{
     Arguments, Bag, CancelOutcome, CheckOutcome, DeployedResource, End, MethodError, Operation, PlannedChange,
-    PlannedStep, Program, ProgramResource, Request, ReturnedOutputs, RunOutcome, Touch, Unkept, VisibleOutput,
+    PlannedStep, Program, ProgramResource, Request, ReturnedOutputs, RunOutcome, Touch, UnkeptResult, VisibleOutput,
 };
 pub use finding::{Finding, Leak};
 pub(crate) use hiding::Hidden;
@@ -105,7 +105,7 @@ pub struct Break {
 
 /// An example that has said nothing of its law.
 #[derive(Debug, Deserialize)]
-pub(crate) struct PassedOver {
+pub(crate) struct InconclusiveExample {
     /// Does the provider refuse its inputs?
     pub(crate) refused: bool,
     /// What the provider says, or what one would have to have.
@@ -113,7 +113,7 @@ pub(crate) struct PassedOver {
 }
 
 /// The result where all examples said nothing.
-pub(crate) fn nothing_tried(examples: Vec<PassedOver>) -> LawResult {
+pub(crate) fn nothing_tried(examples: Vec<InconclusiveExample>) -> LawResult {
     let count = examples.len() as u64;
     let (refused, others): (Vec<_>, Vec<_>) = examples.into_iter().partition(|it| it.refused);
     match (others.into_iter().next(), refused.into_iter().next()) {

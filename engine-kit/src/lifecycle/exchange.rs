@@ -179,7 +179,7 @@ pub struct LifeRunOutcome {
     /// Was an answer lost?
     pub lost: bool,
     /// The outcome of the other writer's `up`; `None` when there was no occasion.
-    pub meanwhile: Option<Meanwhile>,
+    pub meanwhile: Option<ConcurrentUp>,
     /// What is done to resources, without those that stay the same.
     pub plan: Vec<LifePlannedStep>,
     /// The labels of the points that it has passed.
@@ -192,7 +192,7 @@ pub struct LifeRunOutcome {
 
 /// The outcome of another writer's `up`.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Meanwhile {
+pub struct ConcurrentUp {
     /// The error that it failed with; `None` when it succeeded.
     pub error: Option<String>,
 }

@@ -22,8 +22,8 @@ use course::Course;
 pub(crate) use edits::Edit;
 use exchange::StepResult;
 pub use exchange::{
-    DirectCallOutcome, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep, LifeRequest, LifeResource,
-    LifeRun, LifeRunOutcome, Meanwhile,
+    ConcurrentUp, DirectCallOutcome, LifeCrash, LifeEnd, LifeOperation, LifeOrder, LifePlannedStep, LifeRequest,
+    LifeResource, LifeRun, LifeRunOutcome,
 };
 pub use model::LifeSubject;
 use model::Model;

@@ -2,7 +2,7 @@
 //! the plugin's process. Only a world is the host's, or that of commands.
 
 mod kept;
-mod nobody;
+mod no_providers;
 mod program;
 mod runs;
 mod sampling;
@@ -14,7 +14,7 @@ mod under_test;
 mod world;
 
 pub(crate) use kept::{KeptPlugin, WRITING};
-pub(crate) use nobody::LOST;
+pub(crate) use no_providers::LOST;
 pub(crate) use program::Program;
 pub(crate) use runs::deploy;
 pub use sampling::{Listener, PluginLawResult, Samples, judge_plugin};

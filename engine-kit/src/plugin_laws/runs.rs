@@ -10,7 +10,7 @@ use maloko_core::{Engine, ProgramEnd, PropertyMap, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::kept::KeptPlugin;
-use super::nobody::Nobody;
+use super::no_providers::NoProviders;
 use super::program;
 use super::under_test::{PROJECT, STACK, TestedPlugin};
 use crate::json::read_map;
@@ -225,7 +225,7 @@ impl Runs {
         let order = self.order_of(operation)?;
         let placed = self.placed()?;
         let (stack, program) = (placed.stack.clone(), placed.program.clone());
-        let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
+        let host = Arc::new(NoProviders(tokio::runtime::Handle::current()));
         let run =
             stack.begin(&order, host, Some(Arc::clone(&self.shared.kept) as _), PoliciesOfRun::default(), None).await?;
         let engine: Arc<Engine> = Arc::clone(run.engine());
@@ -298,7 +298,7 @@ pub(crate) async fn deploy(
     program: &program::Program,
     kept: &Arc<KeptPlugin>,
 ) -> Result<Arc<Report>> {
-    let host = Arc::new(Nobody(tokio::runtime::Handle::current()));
+    let host = Arc::new(NoProviders(tokio::runtime::Handle::current()));
     let run = stack.begin(order, host, Some(Arc::clone(kept) as _), PoliciesOfRun::default(), None).await?;
     if order.verb != Verb::Destroy {
         program.run(run.engine()).await;

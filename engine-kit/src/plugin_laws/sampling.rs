@@ -10,7 +10,9 @@ use serde_json::{Value as Json, json};
 use super::trial::PluginTrial;
 use super::under_test::PluginUnderTest;
 use super::world::{World, WorldCommands};
-use crate::laws::{Break, LAWS, Law, LawResult, PassedOver, Words, first_difference, law_result_text, nothing_tried};
+use crate::laws::{
+    Break, InconclusiveExample, LAWS, Law, LawResult, Words, first_difference, law_result_text, nothing_tried,
+};
 
 /// What `waive` calls the schema, by which inputs are checked before any law is tried.
 const SCHEMA: &str = "schema";
@@ -201,8 +203,8 @@ async fn judge(
         match end["outcome"].as_str().unwrap_or_default() {
             "holds" => tried += 1,
             "needs" => return Ok(Some(LawResult::Needs { what: text("what") })),
-            "pass-over" => passed_over.push(PassedOver { refused: false, text: text("what") }),
-            "refused" => passed_over.push(PassedOver { refused: true, text: text("error") }),
+            "pass-over" => passed_over.push(InconclusiveExample { refused: false, text: text("what") }),
+            "refused" => passed_over.push(InconclusiveExample { refused: true, text: text("error") }),
             _ => {
                 let words: Option<Words> = serde_json::from_value(end["words"].clone()).ok();
                 return Ok(Some(LawResult::Broken(Break {

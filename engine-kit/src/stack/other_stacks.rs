@@ -16,16 +16,16 @@ use crate::json;
 /// Those of a test, by their names; a name without a project is one of this project.
 pub(crate) fn made_up(outputs: &BTreeMap<String, Map<String, Json>>, project: &str) -> OtherStacks {
     let outputs = outputs.iter().map(|(name, outputs)| (name.clone(), json::read_map(outputs))).collect();
-    OtherStacks::new(Arc::new(Others { outputs, project: project.to_owned() }))
+    OtherStacks::new(Arc::new(OtherStackOutputs { outputs, project: project.to_owned() }))
 }
 
-struct Others {
+struct OtherStackOutputs {
     outputs: BTreeMap<String, PropertyMap>,
     project: String,
 }
 
 #[async_trait]
-impl StackReader for Others {
+impl StackReader for OtherStackOutputs {
     async fn read(&self, name: &str) -> Result<OtherStack> {
         let wanted = StackName::parse(name, &self.project)?;
         let is_it = |given: &String| StackName::parse(given, &self.project).is_ok_and(|given| given == wanted);

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use maloko_core::redaction::SECRET_TEXT;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Early, Host, Resource, broken, import_of};
+use super::{EarlyEnd, Host, Resource, broken, import_of};
 use crate::plan_assertions::{self, Step, shown};
 
 /// Takes an object over.
-pub(super) async fn import(host: &Host, name: &str, id: &str) -> Result<(), Early> {
+pub(super) async fn import(host: &Host, name: &str, id: &str) -> Result<(), EarlyEnd> {
     let planned = host.run(json!({ "verb": "up", "preview": true, "aside": true })).await?;
     let Some(entry) = planned.plan.iter().find(|entry| entry.key == name || entry.name == name) else {
         let known: Vec<&str> = planned.plan.iter().map(|entry| entry.key.as_str()).collect();
@@ -23,14 +23,14 @@ pub(super) async fn import(host: &Host, name: &str, id: &str) -> Result<(), Earl
 }
 
 /// Imports the object of a resource into a copy of the stack that does not know it, and compares.
-pub(super) async fn import_cleanly(host: &Host, name: &str, ignore: &[String]) -> Result<(), Early> {
+pub(super) async fn import_cleanly(host: &Host, name: &str, ignore: &[String]) -> Result<(), EarlyEnd> {
     let before = resource(host, name).await?;
     host.copy(&[&before.urn], None).await;
     let imports = import_of(&before.urn, &before.kind, before.parent.as_deref(), &before.id);
     let order = json!({ "verb": "import", "imports": imports, "aside": true, "copy": true });
     if let (Some(error), _) = host.attempt(order).await {
         let text = format!("'{name}' cannot be imported by its id '{}': {error}", before.id);
-        return Err(Early::Broken { text, caused: true });
+        return Err(EarlyEnd::Broken { text, caused: true });
     }
     let mut lines = Vec::new();
     match host.copied_resources().await.into_iter().find(|resource| resource.urn == before.urn && !resource.delete) {
@@ -67,7 +67,7 @@ pub(super) async fn import_cleanly(host: &Host, name: &str, ignore: &[String]) -
     )))
 }
 
-async fn resource(host: &Host, name: &str) -> Result<Resource, Early> {
+async fn resource(host: &Host, name: &str) -> Result<Resource, EarlyEnd> {
     let mut all: Vec<Resource> = host.resources().await;
     all.retain(|resource| !resource.delete);
     let names: Vec<&str> = all.iter().map(|resource| resource.name.as_str()).collect();

@@ -154,20 +154,20 @@ impl StackTask {
 }
 
 /// How a task ends early.
-enum Early {
+enum EarlyEnd {
     Raised,
     Broken { text: String, caused: bool },
 }
 
-fn broken(text: String) -> Early {
-    Early::Broken { text, caused: false }
+fn broken(text: String) -> EarlyEnd {
+    EarlyEnd::Broken { text, caused: false }
 }
 
-fn ended(done: std::result::Result<(), Early>) -> TaskEnd {
+fn ended(done: std::result::Result<(), EarlyEnd>) -> TaskEnd {
     match done {
         Ok(()) => TaskEnd::Done { value: Json::Null },
-        Err(Early::Raised) => TaskEnd::Raised,
-        Err(Early::Broken { text, caused }) => TaskEnd::Broken { text, caused },
+        Err(EarlyEnd::Raised) => TaskEnd::Raised,
+        Err(EarlyEnd::Broken { text, caused }) => TaskEnd::Broken { text, caused },
     }
 }
 
@@ -189,7 +189,7 @@ struct Resource {
 }
 
 #[derive(Debug, Deserialize)]
-struct Ran {
+struct TaskRunOutcome {
     error: Option<String>,
 }
 
@@ -201,17 +201,17 @@ struct Host {
 
 impl Host {
     /// Runs the program; an operation that fails ends the task.
-    async fn run(&self, order: Json) -> std::result::Result<Arc<Report>, Early> {
+    async fn run(&self, order: Json) -> std::result::Result<Arc<Report>, EarlyEnd> {
         match self.attempt(order).await {
             (None, Some(report)) => Ok(report),
-            _ => Err(Early::Raised),
+            _ => Err(EarlyEnd::Raised),
         }
     }
 
     /// Runs the program. Gives what was raised, and the report, where there is one.
     async fn attempt(&self, order: Json) -> (Option<String>, Option<Arc<Report>>) {
         let copy = order["copy"] == true;
-        let Ran { error } = self.exchange.ask(Need::Run(order)).await;
+        let TaskRunOutcome { error } = self.exchange.ask(Need::Run(order)).await;
         (error, self.stack.last_report(copy))
     }
 

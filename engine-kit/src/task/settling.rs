@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Early, Host, broken, steps_of};
+use super::{EarlyEnd, Host, broken, steps_of};
 use crate::plan_assertions;
 
 pub(super) async fn settle(
@@ -10,7 +10,7 @@ pub(super) async fn settle(
     after: Option<String>,
     targets: Vec<String>,
     excludes: Vec<String>,
-) -> Result<(), Early> {
+) -> Result<(), EarlyEnd> {
     for refresh in [false, true] {
         let order = json!({
             "verb": "up", "preview": true, "aside": true, "refresh": refresh, "targets": targets, "excludes": excludes,

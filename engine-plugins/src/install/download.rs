@@ -9,7 +9,7 @@ use backon::{BlockingRetryable, ExponentialBuilder};
 use ring::digest::{Context, SHA256};
 use semver::Version;
 
-use super::error::{Hope, InstallError};
+use super::error::{InstallError, Remedy};
 use super::http::Http;
 use super::limits::Limits;
 use super::progress::Progress;
@@ -72,10 +72,10 @@ impl Downloads<'_> {
             })
             .retry(pauses)
             .sleep(self.pause)
-            .when(|error| error.hope() == Hope::Again)
+            .when(|error| error.remedy() == Remedy::Again)
             .call();
             match asked {
-                Err(error) if error.hope() == Hope::None => return Err(error),
+                Err(error) if error.remedy() == Remedy::None => return Err(error),
                 Err(error) if first.is_none() => first = Some(error.to_string()),
                 Err(_) => others.push(source.host()),
                 found => return found,

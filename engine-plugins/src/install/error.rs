@@ -6,12 +6,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallError {
     message: String,
-    hope: Hope,
+    remedy: Remedy,
 }
 
 /// What may still help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hope {
+pub(crate) enum Remedy {
     /// The same request once more: the network or the server failed.
     Again,
     /// Another source: this one does not have the archive, or does not give it.
@@ -23,17 +23,17 @@ pub(crate) enum Hope {
 impl InstallError {
     /// Nothing but the user can help.
     pub(crate) fn last(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hope: Hope::None }
+        Self { message: message.into(), remedy: Remedy::None }
     }
 
     /// The source does not have it.
     pub(crate) fn elsewhere(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hope: Hope::Elsewhere }
+        Self { message: message.into(), remedy: Remedy::Elsewhere }
     }
 
     /// It may work the next time.
     pub(crate) fn again(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hope: Hope::Again }
+        Self { message: message.into(), remedy: Remedy::Again }
     }
 
     /// A file could not be used.
@@ -41,8 +41,8 @@ impl InstallError {
         Self::last(format!("{what}: {error}"))
     }
 
-    pub(crate) fn hope(&self) -> Hope {
-        self.hope
+    pub(crate) fn remedy(&self) -> Remedy {
+        self.remedy
     }
 }
 

@@ -18,11 +18,11 @@ pub(super) struct Voice(Mutex<State>);
 #[derive(Default)]
 struct State {
     run: Option<Weak<dyn PluginClient>>,
-    early: Vec<Said>,
+    early: Vec<PolicyMessage>,
 }
 
 /// The resource (empty: none), how loud, and what.
-type Said = (String, Severity, String);
+type PolicyMessage = (String, Severity, String);
 
 impl Voice {
     pub(super) fn say(&self, urn: &str, severity: Severity, text: &str) {

@@ -101,7 +101,7 @@ enum Body<'a> {
         status: u8,
         steps: u8,
     },
-    DiagnosticEvent(Said<'a>),
+    DiagnosticEvent(DiagnosticEvent<'a>),
     PolicyLoadEvent {},
     PolicyEvent(policies::Violation<'a>),
     PolicyRemediationEvent(policies::Remediation<'a>),
@@ -122,7 +122,7 @@ fn body_of<'a>(event: &'a Event, planning: bool, writing: Writing<'a>) -> Option
         }
         // They stand in the outputs event of the root stack.
         Event::StackOutputs { .. } => return None,
-        Event::Diagnostic(diagnostic) => Body::DiagnosticEvent(Said::new(diagnostic, writing.redactor)),
+        Event::Diagnostic(diagnostic) => Body::DiagnosticEvent(DiagnosticEvent::new(diagnostic, writing.redactor)),
         Event::PolicyLoad => Body::PolicyLoadEvent {},
         Event::PolicyViolation(violation) => Body::PolicyEvent(policies::Violation::new(violation, writing)),
         Event::PolicyRemediation(it) => Body::PolicyRemediationEvent(policies::Remediation::new(it, writing)),
@@ -254,7 +254,7 @@ impl Serialize for Kinds<'_> {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct DiagnosticEvent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     urn: Option<&'a str>,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -266,7 +266,7 @@ struct Said<'a> {
     ephemeral: bool,
 }
 
-impl<'a> Said<'a> {
+impl<'a> DiagnosticEvent<'a> {
     fn new(diagnostic: &'a Diagnostic, redactor: &SecretDisplay) -> Self {
         Self {
             urn: diagnostic.urn.as_ref().map(Urn::as_str).filter(|urn| !urn.is_empty()),

@@ -179,8 +179,8 @@ impl Renderer for SummaryLine {
                 .map(|entry| Resource::new(entry, &self.reasons, self.diff.then_some(writing)))
                 .collect(),
             outputs: self.outputs.as_ref().map(|outputs| Properties(writing, outputs)),
-            warnings: self.warnings.iter().map(|said| Said::new(said, &self.redactor)).collect(),
-            errors: self.errors.iter().map(|said| Said::new(said, &self.redactor)).collect(),
+            warnings: self.warnings.iter().map(|said| SummaryDiagnostic::new(said, &self.redactor)).collect(),
+            errors: self.errors.iter().map(|said| SummaryDiagnostic::new(said, &self.redactor)).collect(),
         };
         let mut json = serde_json::to_vec(&line)?;
         json.push(b'\n');
@@ -202,20 +202,20 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     outputs: Option<Properties<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Said<'a>>,
+    warnings: Vec<SummaryDiagnostic<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<Said<'a>>,
+    errors: Vec<SummaryDiagnostic<'a>>,
 }
 
 /// A warning or an error: of a resource, or of the run as a whole.
 #[derive(Serialize)]
-struct Said<'a> {
+struct SummaryDiagnostic<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     urn: Option<&'a str>,
     message: Cow<'a, str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> SummaryDiagnostic<'a> {
     fn new(said: &'a Diagnostic, redactor: &'a SecretDisplay) -> Self {
         Self { urn: said.urn.as_ref().map(Urn::as_str), message: redactor.message(said.message.trim_end()) }
     }

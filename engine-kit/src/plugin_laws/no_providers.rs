@@ -9,7 +9,7 @@ use maloko_core::provider::{
 use tokio::runtime::Handle;
 
 /// See the module's text.
-pub(crate) struct Nobody(pub(super) Handle);
+pub(crate) struct NoProviders(pub(super) Handle);
 
 /// The object that a fault calls where an answer is to be lost.
 pub(crate) const LOST: ObjectId = 1;
@@ -19,7 +19,7 @@ fn none() -> ProviderError {
 }
 
 #[async_trait]
-impl ProviderHost for Nobody {
+impl ProviderHost for NoProviders {
     fn describe(&self, _object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Err(none())
     }
