@@ -51,7 +51,7 @@ class Autonaming(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What the engine learns of an object; py-binding/src/described.rs reads it by these names."""
+    """What the engine learns of an object; py-binding/src/description.rs reads it by these names."""
 
     module: str
     name: str
