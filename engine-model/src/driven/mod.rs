@@ -44,23 +44,23 @@ impl Driver {
         host: Arc<dyn ProviderHost>,
         events: Arc<dyn EventSink>,
         machine: Machine,
-    ) -> Driven {
+    ) -> DrivenRun {
         match self {
-            Self::Loop => Driven::Loop(RunLoop::start(operation, session, host, events, machine)),
-            Self::Engine => Driven::Engine(Engine::start(operation, session, host, events)),
+            Self::Loop => DrivenRun::Loop(RunLoop::start(operation, session, host, events, machine)),
+            Self::Engine => DrivenRun::Engine(Engine::start(operation, session, host, events)),
         }
     }
 }
 
 /// A run that was begun.
-pub enum Driven {
+pub enum DrivenRun {
     /// By the model's loop.
     Loop(Arc<RunLoop>),
     /// By `Engine`.
     Engine(Arc<Engine>),
 }
 
-impl Driven {
+impl DrivenRun {
     /// Answers a method of the resource monitor, with and for protobuf bytes; `None` where the run refuses to.
     pub async fn rpc(&self, method: &str, request: &[u8]) -> Option<Vec<u8>> {
         match self {

@@ -22,8 +22,8 @@ use crate::wire::Callback;
 use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
 use crate::driver::outside_calls::{
-    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function,
-    IsByHand, Named, OutsideCall, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
+    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, FindNamed, Fold,
+    Function, IsByHand, OutsideCall, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
     StopPlugins, Work, outside_calls,
 };
 
@@ -119,7 +119,7 @@ impl Perform for Rebuild {
     }
 }
 
-impl Perform for Named {
+impl Perform for FindNamed {
     const RUNS_USER_CODE: bool = true;
 
     async fn perform(self, with: Means) -> Self::Outcome {

@@ -10,7 +10,7 @@ use crate::diff::diff_properties;
 use crate::event::{DetailedDiff, Event, Op, Severity};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
-use crate::plan::{Compared, Step, copy_secrets, judge};
+use crate::plan::{DiffInputs, Step, copy_secrets, judge};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -269,7 +269,7 @@ impl Refresh {
         else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
-        let compared = Compared {
+        let compared = DiffInputs {
             old_inputs: &refreshed.inputs,
             new_inputs: &resource.inputs,
             ignore_changes: &resource.ignore_changes,

@@ -19,7 +19,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::actions::FlowId;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::reports::Reports;
 use crate::driver::reports::event_queue::{Beginning, Books, Message, ReportQueue};
 
@@ -91,7 +91,12 @@ impl Reports {
     }
 
     /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(crate) fn done_when_written(self: &Arc<Self>, step: Step, resource: Arc<ResourceState>, written: Written) {
+    pub(crate) fn done_when_written(
+        self: &Arc<Self>,
+        step: Step,
+        resource: Arc<ResourceState>,
+        written: PendingRecord,
+    ) {
         self.reporting_flow();
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
@@ -134,7 +139,7 @@ impl Reports {
         }
     }
 
-    async fn tell_when_written(&self, step: &Step, resource: Arc<ResourceState>, written: Written) {
+    async fn tell_when_written(&self, step: &Step, resource: Arc<ResourceState>, written: PendingRecord) {
         let outcome = written.wait().await;
         fail_points::kill("kill::after-outcome");
         match outcome {

@@ -13,7 +13,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::UrnMap;
 
 use crate::driver::actions::FlowId;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 
 /// Reports of steps that wait for the disk, and those behind them.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub(crate) enum Message {
     /// A step has begun.
     Started(Box<StepMetadata>, Arc<Beginning>),
     /// A step that is done once its outcome is durable.
-    Done { step: Box<Step>, resource: Arc<ResourceState>, written: Written },
+    Done { step: Box<Step>, resource: Arc<ResourceState>, written: PendingRecord },
     /// What comes after all that was sent before.
     Event(Box<Event>),
     /// Somebody waits until all that was sent before was told.

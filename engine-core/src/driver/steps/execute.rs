@@ -13,7 +13,7 @@ use crate::value::{PropertyMap, Value};
 use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::flow_states::StepState;
 use crate::driver::journal::{Journal, old_object};
 use crate::driver::program::hooks::{Occasion, moments};
@@ -28,7 +28,7 @@ use crate::driver::views::called_for;
 struct StepOutcome {
     resource: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
-    written: Option<Written>,
+    written: Option<PendingRecord>,
 }
 
 impl Steps {

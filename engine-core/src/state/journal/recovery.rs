@@ -31,7 +31,7 @@ pub(in crate::state) enum JournalFate {
 
 /// A stack as it is after an eventual crash was taken into account.
 #[derive(Debug)]
-pub(in crate::state) struct Recovered {
+pub(in crate::state) struct RecoveredStack {
     pub(in crate::state) checkpoint: Checkpoint,
     /// SHA-256 of the checkpoint as it is stored.
     pub(in crate::state) hash: String,
@@ -58,9 +58,9 @@ pub(in crate::state) fn recover(
     hash: String,
     stored: &StoredStack,
     run: Run,
-) -> Result<Recovered> {
+) -> Result<RecoveredStack> {
     complete_old_resources(&mut checkpoint.snapshot);
-    let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
+    let mut recovered = RecoveredStack { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
     let Some(journal) = reading::read(bytes, &stored.journal_place)? else {
         // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
@@ -100,7 +100,7 @@ fn begun(journal: &Journal) -> String {
     format!("{what}, begun {}", journal.header.begun)
 }
 
-fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
+fn replay(mut journal: Journal, recovered: &mut RecoveredStack, run: Run) {
     let snapshot = &mut recovered.checkpoint.snapshot;
     let base_len = snapshot.resources.len();
     let records = journal.records.len();
@@ -171,7 +171,7 @@ fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
     }
 }
 
-impl Recovered {
+impl RecoveredStack {
     /// The snapshot, without the rest.
     pub(in crate::state) fn into_snapshot(self) -> Snapshot {
         self.checkpoint.snapshot

@@ -25,12 +25,12 @@ use crate::state::checkpoint::Checkpoint;
 use crate::state::integrity::{check, check_on_load};
 use crate::state::journal::header::Header;
 use crate::state::journal::reading;
-use crate::state::journal::recovery::{JournalFate, Recovered, Run};
-use crate::state::journal::unfinished::Unfinished;
+use crate::state::journal::recovery::{JournalFate, RecoveredStack, Run};
+use crate::state::journal::unfinished::UnfinishedCommand;
 use crate::state::loaded;
 use crate::state::name::StackName;
 use crate::state::order::canonical;
-use crate::state::seal::{Before, Hashed, RunningSeal, Sealer};
+use crate::state::seal::{Before, HashedCheckpoint, RunningSeal, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
@@ -108,7 +108,7 @@ impl Session {
         backend: &dyn Backend,
         stack: &StackName,
         options: SessionOptions,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Self> {
         // With a wrong passphrase nothing is written, not even a lock.
         options.crypter.verify()?;
@@ -128,16 +128,16 @@ impl Session {
         stack: &StackName,
         lease: Arc<dyn Lease>,
         options: SessionOptions,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Self> {
         let mut stored = lease.load().await?;
-        let marked =
-            unfinished.is_some() && stored.journal.as_deref().and_then(Unfinished::decode).as_ref() == unfinished;
+        let marked = unfinished.is_some()
+            && stored.journal.as_deref().and_then(UnfinishedCommand::decode).as_ref() == unfinished;
         if marked {
             stored.journal = None;
         }
         let (recovered, examined) = loaded::read(&stored, stack, Run::Killed);
-        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recovered?;
+        let RecoveredStack { mut checkpoint, mut hash, fate, mut notices } = recovered?;
         let crypter = options.crypter.clone();
         let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
         notices.extend(examined.judge(
@@ -157,7 +157,7 @@ impl Session {
         if matches!(fate, JournalFate::Fold(_)) || rekeyed {
             checkpoint.snapshot.stamp(&options.environment);
             let bytes = checkpoint.encode(&crypter)?;
-            let written = Hashed::new(&bytes);
+            let written = HashedCheckpoint::new(&bytes);
             if let JournalFate::Fold(journal) = &fate {
                 if journal.torn > 0 {
                     lease.cut_journal(journal.good as u64).await?;
@@ -233,7 +233,7 @@ impl Session {
 
     /// Marks the stack as one with which something is not finished until this session's [`fold`](Session::fold). Nothing
     /// may be appended then.
-    pub async fn mark(&self, unfinished: &Unfinished) -> Result<()> {
+    pub async fn mark(&self, unfinished: &UnfinishedCommand) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
         if !store.marked.swap(true, Ordering::SeqCst) {
             unfinished.put_on(&*store.lease).await?;
@@ -289,7 +289,7 @@ impl Session {
             snapshot.stamp(&store.options.environment);
             let (bytes, violation) = store.encode(snapshot)?;
             broken = violation.as_deref().map(unsound);
-            let checkpoint = Hashed::new(&bytes);
+            let checkpoint = HashedCheckpoint::new(&bytes);
             if used {
                 let written = store.send(Record::Compaction(checkpoint.hash.clone()), false);
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
@@ -384,7 +384,7 @@ impl Store {
         Durability::waiting(answer, number, self.journal.progress())
     }
 
-    async fn replace(&self, checkpoint: Hashed<'_>) -> Result<()> {
+    async fn replace(&self, checkpoint: HashedCheckpoint<'_>) -> Result<()> {
         let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
         sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
     }

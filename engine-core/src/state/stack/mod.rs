@@ -17,7 +17,7 @@ use super::journal::recovery::{JournalFate, Run};
 use super::loaded;
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
-use super::seal::{self, Before, Hashed, Sealer, Standing};
+use super::seal::{self, Before, HashedCheckpoint, Sealer, Standing};
 use super::secrets::Crypter;
 use super::session_options::SessionOptions;
 use crate::environment::{Environment, platform};
@@ -178,7 +178,10 @@ pub async fn replace_sealed(
     options: &SessionOptions,
 ) -> Result<()> {
     let before = Before::of(&seal::examine(stored, stack));
-    Sealer { stack, options }.replace(lease, &before, Hashed::new(checkpoint), old, &options.crypter).await.map(drop)
+    Sealer { stack, options }
+        .replace(lease, &before, HashedCheckpoint::new(checkpoint), old, &options.crypter)
+        .await
+        .map(drop)
 }
 
 /// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
@@ -249,7 +252,7 @@ pub async fn overwrite_stack(
     // Whatever the seal says of the state before, it is that of the new one from now on.
     let before = Before::of(&examined);
     let crypter = &options.crypter;
-    Sealer { stack, options }.replace(&*lease, &before, Hashed::new(&bytes), crypter, crypter).await?;
+    Sealer { stack, options }.replace(&*lease, &before, HashedCheckpoint::new(&bytes), crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
 }
