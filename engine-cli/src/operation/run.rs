@@ -266,7 +266,7 @@ async fn open_session(
         let forgotten: Vec<String> =
             snapshot.all_unresolved_creates().iter().map(|unresolved| format!("\n  {}", unresolved.urn())).collect();
         snapshot.forget_unresolved_creates();
-        session.fold(snapshot).await?;
+        session.compact(snapshot).await?;
         workplace.context.console.note(&match forgotten.len() {
             0 => "There was no unresolved create to forget".to_owned(),
             number => format!("Forgot {}:{}", crate::plain::count(number, "unresolved create"), forgotten.concat()),

@@ -13,7 +13,7 @@ use crate::urn::Urn;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::notice::Notice;
-use crate::driver::outside_calls::{Reply, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Reply};
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;
@@ -88,7 +88,7 @@ pub enum Response {
     Panicked,
 }
 
-/// What is to be done outside of the run. None of it takes time: what does is [`Work`].
+/// What is to be done outside of the run. None of it takes time: what does is [`AnyOutsideCall`].
 pub enum Action {
     /// Do what a flow waits for.
     Do {
@@ -96,8 +96,8 @@ pub enum Action {
         flow: FlowId,
         /// Comes back with the outcome, in [`Input::Done`].
         wait_id: WaitId,
-        /// What is to be done.
-        work: Work,
+        /// The call that is to be made.
+        call: AnyOutsideCall,
     },
     /// Append to the journal; a flow may wait until that is durable.
     Append {

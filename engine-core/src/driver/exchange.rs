@@ -14,7 +14,7 @@ use crate::state::Change;
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Moment, Wait, WaitId};
-use crate::driver::outside_calls::{Durable, LostOutcome, Reply, RunCall, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Durable, LostOutcome, Reply, RunCall};
 
 /// What flows leave, and what they wait for.
 pub(crate) struct Exchange(AtomicRefCell<Books>);
@@ -155,17 +155,17 @@ impl Exchange {
 
     /// Has something done outside, and waits for its outcome.
     pub(crate) async fn ask<C: RunCall>(&self, call: C) -> C::Outcome {
-        let done = self.leave_work(call.into()).await;
+        let done = self.leave_call(call.into()).await;
         done.ok().and_then(C::outcome_of).unwrap_or_else(LostOutcome::lost)
     }
 
-    fn leave_work(&self, work: Work) -> oneshot::Receiver<Reply> {
+    fn leave_call(&self, call: AnyOutsideCall) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
         books.next_wait_id += 1;
         let (wait_id, flow) = (books.next_wait_id, books.current);
         books.waiting.insert(wait_id, sender);
-        books.actions.push(Action::Do { flow, wait_id, work });
+        books.actions.push(Action::Do { flow, wait_id, call });
         receiver
     }
 

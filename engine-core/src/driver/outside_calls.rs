@@ -176,8 +176,8 @@ impl OutsideCall for Durable {
 }
 
 /// Makes this the state, and does away with the journal. Was anything written?
-pub struct Fold(pub Snapshot);
-impl OutsideCall for Fold {
+pub struct Compact(pub Snapshot);
+impl OutsideCall for Compact {
     type Outcome = Result<bool>;
 }
 
@@ -206,7 +206,7 @@ macro_rules! outside_calls {
     ($with:ident) => {
         $with! {
             Describe, Call, CallBack, Find, Rebuild, FindNamed, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
-            StopPlugin, StopPlugins, Remediate, Analyze, AnalyzeStack, ReadAssets, Sleep, Durable, Fold, Close
+            StopPlugin, StopPlugins, Remediate, Analyze, AnalyzeStack, ReadAssets, Sleep, Durable, Compact, Close
         }
     };
 }
@@ -215,7 +215,7 @@ pub(in crate::driver) use outside_calls;
 macro_rules! listed {
     ($($name:ident),*) => {
         /// Any [`OutsideCall`].
-        pub enum Work {
+        pub enum AnyOutsideCall {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name)),*
         }
 
@@ -224,7 +224,7 @@ macro_rules! listed {
             $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as OutsideCall>::Outcome)),*
         }
 
-        $(impl From<$name> for Work {
+        $(impl From<$name> for AnyOutsideCall {
             fn from(call: $name) -> Self {
                 Self::$name(call)
             }
@@ -242,7 +242,7 @@ macro_rules! listed {
 }
 
 /// An outside call that the run can ask for.
-pub(in crate::driver) trait RunCall: OutsideCall + Into<Work> {
+pub(in crate::driver) trait RunCall: OutsideCall + Into<AnyOutsideCall> {
     /// This call's outcome; `None`: the reply is another call's.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
 }

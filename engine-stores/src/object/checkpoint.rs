@@ -81,7 +81,7 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
         let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
         let idle = record.as_ref().is_some_and(Record::is_idle);
         let pieces = if idle { Pieces::default() } else { batch::read(bucket, keys, start).await? };
-        // A run that is under way may have folded its journal while we read; then it begins elsewhere at the next look.
+        // A run that is under way may have compacted its journal while we read; then it begins elsewhere at the next look.
         let gap = pieces.missing.map(|missing| (start, missing));
         if gap.is_some() && gap != last_gap {
             last_gap = gap;

@@ -66,7 +66,7 @@ impl Renaming<'_> {
             // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the
             // journal is not lost with the old name.
             let session = workplace.session(self.old, crypter.clone(), COMMAND).await?;
-            session.fold(session.snapshot().clone()).await?;
+            session.compact(session.snapshot().clone()).await?;
             crypter
         };
         let lease = backend.lease(self.old, COMMAND).await?;

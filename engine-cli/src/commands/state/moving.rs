@@ -110,7 +110,7 @@ async fn hand_over(
 ) -> maloko_core::error::Result<()> {
     to.mark(mark_there).await?;
     let (_, broken) = to.write(moved_to).await?;
-    from.fold(moved_from).await?;
+    from.compact(moved_from).await?;
     to.finish().await?;
     broken.map_or(Ok(()), Err)
 }

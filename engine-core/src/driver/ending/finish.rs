@@ -1,4 +1,4 @@
-//! The end of a run: deletions, the stack's outputs, the fold, the last events.
+//! The end of a run: deletions, the stack's outputs, the compaction, the last events.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::driver::ending::closing::Closing;
 use crate::driver::ending::selected_texts::SelectedTexts;
 use crate::driver::exchange::Exchange;
 use crate::driver::journal::Journal;
-use crate::driver::outside_calls::Fold;
+use crate::driver::outside_calls::Compact;
 use crate::driver::permits::Once;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
@@ -138,7 +138,7 @@ impl Finish {
     }
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
-    /// has (unless it failed), folds the journal into the checkpoint and reports.
+    /// has (unless it failed), compacts the journal into the checkpoint and reports.
     pub(crate) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.cancel_if_held();
         self.stop.idle().await;
@@ -169,12 +169,12 @@ impl Finish {
         self.notices.tell_of_notices();
         self.apply_stack_outputs();
         let compacted =
-            if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Fold(self.final_snapshot())).await };
+            if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Compact(self.final_snapshot())).await };
         if let Err(error) = &compacted {
             self.reports.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(Reason::from(error), error), true);
         }
-        // Behind the fold: a process that is ended meanwhile has lost nothing.
+        // Behind the compaction: a process that is ended meanwhile has lost nothing.
         Box::pin(self.policies.conclude()).await;
         self.closing.close_providers().await;
         let failure = self.stop.failure();

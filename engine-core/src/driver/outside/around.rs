@@ -114,7 +114,7 @@ impl Outside {
                 let durability =
                     if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
                 let (flow, wait_id) = awaited?;
-                return Some(Action::Do { flow, wait_id, work: Durable { durability, ongoing }.into() });
+                return Some(Action::Do { flow, wait_id, call: Durable { durability, ongoing }.into() });
             }
             Action::Tell(event) => self.events.emit(event),
             Action::TellWait(Wait::Began { number, kind, urn, name }) => {

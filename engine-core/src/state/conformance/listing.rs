@@ -77,7 +77,7 @@ async fn beside_a_journal_no_checkpoint_is_summed_up(bench: Bench) -> Outcome {
     held.replace(THREE, KEEP).await?;
     held.remove_journal().await?;
     held.release().await?;
-    tells(&*elsewhere, &dev, THREE, "a journal that was folded").await
+    tells(&*elsewhere, &dev, THREE, "a journal that was compacted").await
 }
 
 async fn what_has_to_be_judged_is_not_summed_up(bench: Bench) -> Outcome {

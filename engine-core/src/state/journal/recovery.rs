@@ -24,7 +24,7 @@ pub(in crate::state) enum JournalFate {
     /// It holds nothing that the checkpoint does not: remove it.
     Remove,
     /// The snapshot takes it into account: write the checkpoint, then remove it.
-    Fold(Box<Journal>),
+    Compact(Box<Journal>),
     /// It belongs to another checkpoint: keep it under another name.
     SetAside,
 }
@@ -81,8 +81,8 @@ pub(in crate::state) fn recover(
     };
     if journal.header.base == recovered.hash {
         replay(journal, &mut recovered, run);
-    } else if journal.fold.as_ref() == Some(&recovered.hash) {
-        // Killed between the last two steps of a fold.
+    } else if journal.compaction.as_ref() == Some(&recovered.hash) {
+        // Killed between the last two steps of a compaction.
         recovered.fate = JournalFate::Remove;
     } else {
         recovered.fate = JournalFate::SetAside;
@@ -142,7 +142,7 @@ fn replay(mut journal: Journal, recovered: &mut RecoveredStack, run: Run) {
     };
     recovered.notices.extend(notice.map(Message::from));
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
-    recovered.fate = JournalFate::Fold(Box::new(journal));
+    recovered.fate = JournalFate::Compact(Box::new(journal));
 }
 
 /// Forgets the calls that a run at work has begun: it will know how they end.

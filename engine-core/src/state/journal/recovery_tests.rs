@@ -46,7 +46,7 @@ fn recovered(stored: &StoredStack) -> RecoveredStack {
 
 fn found(stored: &StoredStack) -> Vec<String> {
     let recovered = recovered(stored);
-    assert!(matches!(recovered.fate, JournalFate::Fold(_)));
+    assert!(matches!(recovered.fate, JournalFate::Compact(_)));
     recovered
         .checkpoint
         .snapshot

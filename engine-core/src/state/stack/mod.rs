@@ -36,7 +36,7 @@ pub struct StackReading {
 const READS: usize = 5;
 
 /// Reads a stack without a lease: for previews and for commands that only show. The journal of a run that was killed
-/// is taken into account, but not folded. Without a key, only the hash in the seal is compared.
+/// is taken into account, but not compacted. Without a key, only the hash in the seal is compared.
 pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
     read_stack_with(backend, stack, check_integrity, None).await
 }
@@ -119,7 +119,7 @@ async fn read(
     let theirs = crypter.map(|crypter| snapshot.own_crypter(crypter)).transpose()?;
     let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
     notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
-    if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
+    if let (JournalFate::Compact(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
         reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
     }
     if check_integrity {
@@ -195,7 +195,7 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     let theirs = recovered.checkpoint.snapshot.own_crypter(&options.crypter)?;
     let key = theirs.seal_key()?;
     let mut accepted = Vec::new();
-    if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
+    if let (JournalFate::Compact(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
         && reading::verify(bytes, journal, key, &stored.journal_place).is_err()
     {
         let place = lease.set_journal_aside().await?;
