@@ -331,7 +331,7 @@ impl Stack {
         let mut program = Program { run: &run, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
         let runs = step.verb == Verb::Up || step.with_program;
         let ran = if runs { program.run().await } else { sdk::Ran::default() };
-        run.all_told().await;
+        run.all_reported().await;
         let (calls, events) = (host.calls_so_far(), host.events_so_far());
         let raised = runs && !ran.completed && step.raises_after.is_some();
         let error = raised.then(|| "the program raised".to_owned());

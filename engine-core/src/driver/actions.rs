@@ -66,8 +66,8 @@ pub enum Request {
         /// Its request, as protobuf bytes.
         request: Vec<u8>,
     },
-    /// To be told when the watcher knows of all steps so far.
-    AllTold,
+    /// To be answered when all steps so far were reported.
+    AllReported,
     /// To end the operation.
     Finish(ProgramEnd),
     /// To put the SDK's own form in the place of references to provider objects.
@@ -78,8 +78,8 @@ pub enum Request {
 pub enum Response {
     /// The method's answer, as protobuf bytes.
     Rpc(std::result::Result<Vec<u8>, RpcError>),
-    /// All steps so far were told.
-    AllTold,
+    /// All steps so far were reported.
+    AllReported,
     /// How the operation ended.
     Finish(Box<Result<Report>>),
     /// The state with the SDK's own forms, and those that have none.
@@ -108,12 +108,12 @@ pub enum Action {
         /// The flow that waits for it, if any does.
         awaited: Option<(FlowId, WaitId)>,
     },
-    /// Tell the watcher.
-    Tell(Event),
-    /// Tell the watcher that the resource's provider was called so long ago.
-    TellCall(Urn, Duration),
-    /// Tell those who watch activities that a resource has to wait, or no longer does.
-    TellWait(Wait),
+    /// Report an event to the watcher.
+    Emit(Event),
+    /// Report to the watcher that the resource's provider was called so long ago.
+    CallBegan(Urn, Duration),
+    /// Report to those who watch activities that a resource has to wait, or no longer does.
+    NoteWait(Wait),
     /// Tell the code of all calls in flight that the run is to end.
     CancelCalls,
     /// Do what a flow waits for that nobody asked for from outside.

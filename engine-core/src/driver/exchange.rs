@@ -52,7 +52,7 @@ pub(crate) struct WatchedWait<'a> {
 
 impl Drop for WatchedWait<'_> {
     fn drop(&mut self) {
-        self.exchange.leave(Action::TellWait(Wait::Ended(self.number)));
+        self.exchange.leave(Action::NoteWait(Wait::Ended(self.number)));
     }
 }
 
@@ -75,12 +75,12 @@ impl Exchange {
         self.0.borrow_mut().actions.push(action);
     }
 
-    pub(crate) fn tell(&self, event: Event) {
-        self.leave(Action::Tell(event));
+    pub(crate) fn emit(&self, event: Event) {
+        self.leave(Action::Emit(event));
     }
 
-    pub(crate) fn tell_call(&self, urn: Urn, ago: Duration) {
-        self.leave(Action::TellCall(urn, ago));
+    pub(crate) fn call_began(&self, urn: Urn, ago: Duration) {
+        self.leave(Action::CallBegan(urn, ago));
     }
 
     /// What was left since this was last asked.
@@ -138,7 +138,7 @@ impl Exchange {
         let mut books = self.0.borrow_mut();
         books.next_wait += 1;
         let number = books.next_wait;
-        books.actions.push(Action::TellWait(Wait::Began { number, kind, urn: urn.clone(), name }));
+        books.actions.push(Action::NoteWait(Wait::Began { number, kind, urn: urn.clone(), name }));
         WatchedWait { exchange: self, number }
     }
 

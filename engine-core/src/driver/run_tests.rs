@@ -148,7 +148,7 @@ fn created() -> Reply {
 }
 
 fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
-    actions.iter().any(|action| matches!(action, Action::Tell(event) if told(event)))
+    actions.iter().any(|action| matches!(action, Action::Emit(event) if told(event)))
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn shown(action: &Action) -> String {
     match action {
         Action::Do { flow, wait_id, .. } => format!("do {flow} {wait_id}"),
         Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
-        Action::Tell(event) => format!("tell {event:?}"),
-        Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),
-        Action::TellWait(_) => "wait".to_owned(),
+        Action::Emit(event) => format!("tell {event:?}"),
+        Action::CallBegan(urn, ago) => format!("call {urn} {ago:?}"),
+        Action::NoteWait(_) => "wait".to_owned(),
         Action::CancelCalls => "cancel".to_owned(),
         Action::Drive(flow) => format!("drive {flow}"),
         Action::Answer(flow, Response::Rpc(answer)) => format!("answer {flow} {answer:?}"),

@@ -75,11 +75,11 @@ impl DrivenRun {
         }
     }
 
-    /// Waits until all steps so far were told.
-    pub async fn all_told(&self) {
+    /// Waits until all steps so far were reported.
+    pub async fn all_reported(&self) {
         match self {
-            Self::Loop(run) => drop(run.ask(Request::AllTold).await),
-            Self::Engine(engine) => engine.all_told().await,
+            Self::Loop(run) => drop(run.ask(Request::AllReported).await),
+            Self::Engine(engine) => engine.all_reported().await,
         }
     }
 

@@ -103,7 +103,7 @@ impl Finish {
     pub(crate) async fn wind_up(&self) {
         self.wound_up
             .get_or_do(async || {
-                self.reports.all_told().await;
+                self.reports.all_reported().await;
                 if self.stop.is_halted()
                     || self.refresh_first.begin_with_refresh().await.is_err()
                     || self.selected.refuse_unknown_targets()
@@ -142,7 +142,7 @@ impl Finish {
     pub(crate) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.cancel_if_held();
         self.stop.idle().await;
-        self.reports.all_told().await;
+        self.reports.all_reported().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
         if error.is_some() {
             // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
@@ -158,7 +158,7 @@ impl Finish {
         }
         self.wind_up().await;
         self.stop.idle().await;
-        self.reports.all_told().await;
+        self.reports.all_reported().await;
         self.tell_of_failed_program(of_no_update);
         self.classes.tell_of_classes().await;
         self.tell_of_open_components();
@@ -187,8 +187,8 @@ impl Finish {
             changes,
             policy_packs: self.operation.policies.packs().iter().map(|pack| Arc::clone(&pack.id)).collect(),
         };
-        self.exchange.tell(Event::Summary(summary.clone()));
-        self.exchange.tell(Event::End);
+        self.exchange.emit(Event::Summary(summary.clone()));
+        self.exchange.emit(Event::End);
         Ok(Report {
             state_written: compacted?,
             waiting: waiting.len(),
@@ -248,7 +248,7 @@ impl Finish {
         let mut open: Vec<_> = self.components.close_all().into_values().collect();
         open.sort_by(|a, b| a.urn.cmp(&b.urn));
         for metadata in open {
-            self.exchange.tell(Event::StepDone(metadata));
+            self.exchange.emit(Event::StepDone(metadata));
         }
     }
 
@@ -279,9 +279,9 @@ impl Finish {
         }
         if let Some(mut metadata) = metadata {
             metadata.new = Some(resource);
-            self.exchange.tell(Event::StepDone(metadata));
+            self.exchange.emit(Event::StepDone(metadata));
         }
-        self.exchange.tell(Event::StackOutputs { old, new });
+        self.exchange.emit(Event::StackOutputs { old, new });
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.

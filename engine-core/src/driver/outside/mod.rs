@@ -108,8 +108,8 @@ impl Engine {
 
     /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
-    pub async fn all_told(&self) {
-        drop(self.ask(Request::AllTold).await);
+    pub async fn all_reported(&self) {
+        drop(self.ask(Request::AllReported).await);
     }
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer

@@ -50,7 +50,7 @@ impl Steps {
         }
         self.plan.keep_to_plan(&step)?;
         let _flow_state = self.flow_states.step(&step.urn, step.op);
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
             Ok(()) => self.take(&step, resolved).await,
@@ -58,7 +58,7 @@ impl Steps {
         let outcome = match outcome {
             Ok(StepOutcome { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
                 let urn = step.urn.clone();
-                self.reports.done_when_written(step, Arc::clone(&resource), written);
+                self.reports.done_when_durable(step, Arc::clone(&resource), written);
                 self.views.tell(&urn);
                 return Ok(Some(resource));
             }
@@ -132,7 +132,7 @@ impl Steps {
             self.components.open(metadata);
             return;
         }
-        self.reports.tell(Event::StepDone(metadata));
+        self.reports.emit(Event::StepDone(metadata));
     }
 
     /// Nothing happens to the object; its state takes the new inputs and options.

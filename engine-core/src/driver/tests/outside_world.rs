@@ -53,13 +53,13 @@ impl OutsideWorld {
         for action in actions {
             match action {
                 Action::Do { wait_id, call: AnyOutsideCall::Call(Call(_, call)), .. } => {
-                    self.calls.push((wait_id, call))
+                    self.calls.push((wait_id, call));
                 }
                 Action::Append { awaited: Some((_, wait_id)), .. } => {
                     self.flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
                 }
-                Action::Tell(event) => self.told.push(event),
-                Action::TellCall(urn, ago) => self.called.push((urn, ago)),
+                Action::Emit(event) => self.told.push(event),
+                Action::CallBegan(urn, ago) => self.called.push((urn, ago)),
                 _ => {}
             }
         }
