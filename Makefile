@@ -599,7 +599,7 @@ audit-npm:
 	$(NPM) --prefix node-binding audit --omit=dev
 # The core's state under the address sanitizer, where a nightly toolchain is installed.
 sanitize:
-	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: scrub::
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +nightly test --quiet -p maloko-core --lib --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/sanitize -- state:: redaction::
 
 # Where clippy compiles our crates for the tests (.ci/run), it has looked at them, and the rest is compiled here.
 verify-rust:

@@ -16,7 +16,7 @@ use maloko_test_support::random::{Random, setting};
 
 use crate::arguments::parse;
 use crate::config_key;
-use crate::operation::plan::PreviewOutcome;
+use crate::operation::preview_outcome::PreviewOutcome;
 use crate::project::Project;
 use crate::settings::{Settings, path, value};
 

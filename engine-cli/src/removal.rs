@@ -2,7 +2,7 @@
 
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{Lease, Snapshot, StackName, StoredStack, Unfinished, UnknownOutcome};
+use maloko_core::state::{Lease, Snapshot, StackName, StoredStack, UnfinishedCommand, UnknownOutcome};
 
 use crate::failure::{Failure, Result};
 use crate::plain::count;
@@ -90,7 +90,7 @@ async fn settle(workplace: &Workplace<'_>, stack: &StackName) {
 
 /// The state that is removed with everything in it stays as the newest of the generations, so that it can be brought back.
 async fn keep_newest(workplace: &Workplace<'_>, lease: &dyn Lease, found: &StoredStack) -> Result<()> {
-    if found.journal.as_deref().is_some_and(|journal| Unfinished::decode(journal).is_none()) {
+    if found.journal.as_deref().is_some_and(|journal| UnfinishedCommand::decode(journal).is_none()) {
         let place = lease.set_journal_aside().await?;
         workplace.context.console.warn(format!(
             "a run was interrupted whose journal cannot be taken up; it is kept as {place}, and may know of objects that the \

@@ -42,7 +42,7 @@ pub mod urn;
 pub mod value;
 pub mod wire;
 
-pub use driver::{Engine, ProgramEnd, ProgramEngine, Progress, Report, SlowCall, Spared};
+pub use driver::{Engine, ProgramEnd, ProgramEngine, Progress, Report, SlowCall, SparedResources};
 pub use error::{Error, Result};
 pub use message::Message;
 pub use operation::{Operation, OperationKind};

@@ -68,21 +68,21 @@ fn exports(text: &str) -> (Vec<&str>, bool) {
             }
         } else if word == "export" {
             match after_export(rest) {
-                Exported::Name(name) => names.push(name),
-                Exported::Several(name) => {
+                Export::Name(name) => names.push(name),
+                Export::Several(name) => {
                     names.push(name);
                     hides = true;
                 }
-                Exported::Type => {}
+                Export::Type => {}
                 // `export * from`, `export { ... }`, and a pattern of names.
-                Exported::Hidden => hides = true,
+                Export::Hidden => hides = true,
             }
         }
     }
     (names, hides)
 }
 
-enum Exported<'a> {
+enum Export<'a> {
     Name(&'a str),
     /// A name, and maybe others behind it.
     Several(&'a str),
@@ -90,19 +90,19 @@ enum Exported<'a> {
     Hidden,
 }
 
-fn after_export(rest: &str) -> Exported<'_> {
+fn after_export(rest: &str) -> Export<'_> {
     let (mut rest, mut is_variable) = (rest, false);
     while let Some(word) = first(rest) {
         if NODE_TYPES.contains(&word) {
-            return Exported::Type;
+            return Export::Type;
         }
         if !NODE_KINDS.contains(&word) {
-            return if is_variable { Exported::Several(word) } else { Exported::Name(word) };
+            return if is_variable { Export::Several(word) } else { Export::Name(word) };
         }
         is_variable |= NODE_VARIABLES.contains(&word);
         rest = rest[word.len()..].trim_start().trim_start_matches('*').trim_start();
     }
-    Exported::Hidden
+    Export::Hidden
 }
 
 /// The word that a text begins with.

@@ -103,10 +103,10 @@ pub(crate) fn begin<M: DeserializeOwned + 'static>(
 }
 
 /// Hears of the end of the connection, from whoever notices it first.
-struct Ending(Mutex<Option<Ended>>);
+struct Ending(Mutex<Option<EndCallback>>);
 
 /// Is told what broke the connection, or `None` where it was closed.
-type Ended = Box<dyn FnOnce(Option<String>) + Send>;
+type EndCallback = Box<dyn FnOnce(Option<String>) + Send>;
 
 impl Ending {
     fn of(ended: impl FnOnce(Option<String>) + Send + 'static) -> Arc<Self> {

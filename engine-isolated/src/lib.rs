@@ -9,12 +9,12 @@
     allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")
 )]
 
-mod asked;
 mod connection;
 mod death;
 mod messages;
 mod process;
 mod program;
+mod question_handler;
 mod remote_engine;
 mod remote_host;
 mod serve;

@@ -17,9 +17,9 @@ use maloko_core::provider::{HANDLE_PREFIX, ObjectId, ProviderError, ProviderErro
 use maloko_rpc::lock;
 use tokio::sync::watch;
 
-use crate::asked::Asked;
 use crate::connection::Sender;
 use crate::messages::{Bytes, Description, Failure, Question, Reply, ToParent};
+use crate::question_handler::QuestionHandler;
 
 /// What comes back for a request: questions on its behalf, and at last its answer.
 pub(crate) enum Incoming {
@@ -39,7 +39,7 @@ pub(crate) struct RemoteEngine {
     this: Weak<Self>,
     operation: Operation,
     sender: Sender,
-    asked: Arc<Asked>,
+    handler: Arc<QuestionHandler>,
     last_request: AtomicU64,
     requests: Mutex<HashMap<u64, Request>>,
     described: Mutex<HashSet<ObjectId>>,
@@ -47,12 +47,12 @@ pub(crate) struct RemoteEngine {
 }
 
 impl RemoteEngine {
-    pub(crate) fn new(operation: Operation, sender: Sender, asked: Arc<Asked>) -> Arc<Self> {
+    pub(crate) fn new(operation: Operation, sender: Sender, handler: Arc<QuestionHandler>) -> Arc<Self> {
         Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             operation,
             sender,
-            asked,
+            handler,
             last_request: AtomicU64::new(0),
             requests: Mutex::default(),
             described: Mutex::default(),
@@ -81,7 +81,7 @@ impl RemoteEngine {
         let spawner = lock(&self.requests).get(&request).and_then(|request| request.spawner.clone());
         match spawner {
             Some(spawner) => spawner(task),
-            None => self.asked.host.spawn(task),
+            None => self.handler.host.spawn(task),
         }
     }
 
@@ -90,9 +90,9 @@ impl RemoteEngine {
         if !lock(&self.described).insert(object) {
             return;
         }
-        let description = match self.asked.host.describe(object) {
+        let description = match self.handler.host.describe(object) {
             Ok(description) => Ok(Description::of(&description)),
-            Err(error) => Err(self.asked.failure(error)),
+            Err(error) => Err(self.handler.failure(error)),
         };
         self.sender.send(&ToParent::Described { object, description });
     }
@@ -113,13 +113,13 @@ impl RemoteEngine {
 }
 
 /// A request that waits for its answer. One that is given up before is none any more.
-struct Awaited<'a> {
+struct PendingRequest<'a> {
     engine: &'a RemoteEngine,
     number: u64,
     is_answered: bool,
 }
 
-impl Drop for Awaited<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         lock(&self.engine.requests).remove(&self.number);
         if !self.is_answered {
@@ -140,9 +140,9 @@ impl ProgramEngine for RemoteEngine {
         self.describe_named(request);
         let number = self.last_request.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, mut incoming): (_, UnboundedReceiver<Incoming>) = unbounded();
-        let spawner = self.asked.host.spawner_here().map(Arc::new);
+        let spawner = self.handler.host.spawner_here().map(Arc::new);
         lock(&self.requests).insert(number, Request { incoming: sender, spawner });
-        let mut awaited = Awaited { engine: self, number, is_answered: false };
+        let mut pending = PendingRequest { engine: self, number, is_answered: false };
         let body = Bytes(request.to_vec());
         self.sender.send(&ToParent::Request { number, method: method.to_owned(), body });
         let mut calls = FuturesUnordered::new();
@@ -162,10 +162,10 @@ impl ProgramEngine for RemoteEngine {
                     }
                 }
                 Some(Incoming::Answered(answer)) => {
-                    awaited.is_answered = true;
+                    pending.is_answered = true;
                     if !calls.is_empty() {
                         // They were given up, and go on to their end: that counts all the same.
-                        self.asked.host.spawn(Box::pin(async move { while calls.next().await.is_some() {} }));
+                        self.handler.host.spawn(Box::pin(async move { while calls.next().await.is_some() {} }));
                     }
                     return answer.map(|bytes| bytes.0).map_err(|(code, message)| RpcError { code, message });
                 }
@@ -203,9 +203,9 @@ impl RemoteEngine {
     pub(crate) fn answer(self: Arc<Self>, number: u64, question: Question) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let mut replying = Replying { engine: Arc::clone(&self), number, is_done: false };
-            let reply = self.asked.ask(question, |object| self.describe_once(object)).await;
+            let reply = self.handler.ask(question, |object| self.describe_once(object)).await;
             replying.is_done = true;
-            self.reply(number, reply.map_err(|error| self.asked.failure(error)));
+            self.reply(number, reply.map_err(|error| self.handler.failure(error)));
         })
     }
 

@@ -23,13 +23,13 @@ tokio::task_local! {
     pub(crate) static PART_OF: PartOf;
 }
 
-type Replied = Result<Reply, ProviderError>;
+type ReplyResult = Result<Reply, ProviderError>;
 
 /// See the module's text.
 pub(crate) struct RemoteHost {
     line: Mutex<Line>,
     last_question: AtomicU64,
-    questions: Mutex<HashMap<u64, oneshot::Sender<Replied>>>,
+    questions: Mutex<HashMap<u64, oneshot::Sender<ReplyResult>>>,
     described: Mutex<HashMap<ObjectId, Result<ProviderDescription, ProviderError>>>,
     /// What the first error after the end of the process says of that.
     last_words: Mutex<String>,
@@ -84,7 +84,7 @@ impl RemoteHost {
         lock(&self.described).insert(object, description);
     }
 
-    pub(crate) fn take_reply(&self, number: u64, reply: Replied) {
+    pub(crate) fn take_reply(&self, number: u64, reply: ReplyResult) {
         let waiting = lock(&self.questions).remove(&number);
         if let Some(waiting) = waiting {
             // Who gave up waiting needs no answer.
@@ -103,7 +103,7 @@ impl RemoteHost {
         Ok(())
     }
 
-    pub(crate) async fn ask(&self, question: Question) -> Replied {
+    pub(crate) async fn ask(&self, question: Question) -> ReplyResult {
         let number = self.last_question.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert(number, sender);

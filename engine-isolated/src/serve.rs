@@ -7,15 +7,15 @@ use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::{FutureExt, StreamExt};
 use maloko_core::ProgramEngine;
 
-use crate::asked::Asked;
 use crate::connection::{self, Sender};
 use crate::messages::{PartOf, Question, Start, ToChild, ToParent};
 use crate::program::Program;
+use crate::question_handler::QuestionHandler;
 use crate::remote_engine::{Incoming, RemoteEngine};
 use crate::transport::End;
 
 /// What the main task of the process hears of.
-enum Heard {
+enum ProcessEvent {
     Start(Box<Start>),
     End,
 }
@@ -25,10 +25,10 @@ pub async fn serve(program: Arc<dyn Program>) -> Result<(), String> {
     let end = End::inherited().map_err(|error| {
         format!("maloko itself starts this command, for programs in a process of their own (--isolated): {error}")
     })?;
-    let asked = Arc::new(Asked { host: program.host(), program: Arc::clone(&program) });
+    let handler = Arc::new(QuestionHandler { host: program.host(), program: Arc::clone(&program) });
     let engine: Arc<OnceLock<Arc<RemoteEngine>>> = Arc::default();
-    let (hear, mut heard) = unbounded();
-    let taker = Taker { asked: Arc::clone(&asked), engine: Arc::clone(&engine), hear };
+    let (hear, mut events) = unbounded();
+    let taker = Taker { handler: Arc::clone(&handler), engine: Arc::clone(&engine), hear };
     let (gone, is_over) = (Arc::clone(&program), Arc::new(AtomicBool::new(false)));
     let over_there = Arc::clone(&is_over);
     let ended = move |broken: Option<String>| {
@@ -39,9 +39,9 @@ pub async fn serve(program: Arc<dyn Program>) -> Result<(), String> {
     let sender = connection::begin(end, move |message, sender| taker.take(message, sender), ended);
     let sender = sender.map_err(|error| format!("the connection to the engine cannot be had: {error}"))?;
     sender.send(&ToParent::Hello { version: env!("CARGO_PKG_VERSION").to_owned() });
-    let Some(Heard::Start(mut start)) = heard.next().await else { return Ok(()) };
+    let Some(ProcessEvent::Start(mut start)) = events.next().await else { return Ok(()) };
     let operation = std::mem::take(&mut start.run).operation();
-    let ours = RemoteEngine::new(operation, sender.clone(), Arc::clone(&asked));
+    let ours = RemoteEngine::new(operation, sender.clone(), Arc::clone(&handler));
     let _ = engine.set(Arc::clone(&ours));
     let running = async {
         let end = program.run(ours as Arc<dyn ProgramEngine>, *start).await;
@@ -50,7 +50,7 @@ pub async fn serve(program: Arc<dyn Program>) -> Result<(), String> {
     };
     // Its providers may be called after its end.
     let over = async {
-        while !matches!(heard.next().await, Some(Heard::End) | None) {}
+        while !matches!(events.next().await, Some(ProcessEvent::End) | None) {}
         is_over.store(true, Ordering::Relaxed);
     };
     let mut over = std::pin::pin!(over.fuse());
@@ -64,24 +64,24 @@ pub async fn serve(program: Arc<dyn Program>) -> Result<(), String> {
 
 /// Takes what the engine says, on the thread that reads.
 struct Taker {
-    asked: Arc<Asked>,
+    handler: Arc<QuestionHandler>,
     engine: Arc<OnceLock<Arc<RemoteEngine>>>,
-    hear: UnboundedSender<Heard>,
+    hear: UnboundedSender<ProcessEvent>,
 }
 
 impl Taker {
     fn take(&self, message: ToChild, sender: &Sender) {
         match message {
-            ToChild::Start(start) => drop(self.hear.unbounded_send(Heard::Start(start))),
-            ToChild::End => drop(self.hear.unbounded_send(Heard::End)),
+            ToChild::Start(start) => drop(self.hear.unbounded_send(ProcessEvent::Start(start))),
+            ToChild::End => drop(self.hear.unbounded_send(ProcessEvent::End)),
             ToChild::Ping => sender.send(&ToParent::Pong),
             ToChild::CancelCalls(calls) => {
                 // It may have to wait for the interpreter, and what answers may be what the interpreter waits for.
-                let host = Arc::clone(&self.asked.host);
+                let host = Arc::clone(&self.handler.host);
                 beside(move || host.cancel(&calls));
             }
             ToChild::Interrupted(signal) => {
-                let program = Arc::clone(&self.asked.program);
+                let program = Arc::clone(&self.handler.program);
                 beside(move || program.interrupted(signal));
             }
             ToChild::Stopped => {
@@ -103,11 +103,11 @@ impl Taker {
         let Some(engine) = self.engine.get() else { return };
         let answer = |question| Arc::clone(engine).answer(number, question);
         match part_of {
-            None => self.asked.host.spawn(answer(question)),
+            None => self.handler.host.spawn(answer(question)),
             Some(PartOf { request, is_beside: true }) => engine.spawn_beside(request, answer(question)),
             Some(PartOf { request, is_beside: false }) => {
                 if let Some(Incoming::Ask(_, question)) = engine.hand_to(request, Incoming::Ask(number, question)) {
-                    self.asked.host.spawn(answer(question));
+                    self.handler.host.spawn(answer(question));
                 }
             }
         }

@@ -8,7 +8,7 @@ use maloko_core::state::{PendingKind, Snapshot};
 
 use crate::cloud::Cloud;
 use crate::host::Call;
-use crate::invariant::{Broken, Invariant};
+use crate::invariant::{BrokenInvariant, Invariant};
 use crate::model::{Model, Record};
 use crate::plugins::PREVIEW;
 use crate::program::Step;
@@ -16,7 +16,7 @@ use crate::{show, urns};
 
 /// What an operation did.
 #[derive(Clone, Debug, Default)]
-pub struct Observed {
+pub struct ObservedOperation {
     /// Was it a preview?
     pub dry_run: bool,
     /// Did it fail?
@@ -40,8 +40,8 @@ pub struct Observed {
 }
 
 /// Sound in itself: in order, without dangling references, no URN twice.
-pub fn state_valid(resources: &[Arc<ResourceState>]) -> Result<(), Broken> {
-    let broken = |details: String| Err(Broken::new(Invariant::StateValid, details));
+pub fn state_valid(resources: &[Arc<ResourceState>]) -> Result<(), BrokenInvariant> {
+    let broken = |details: String| Err(BrokenInvariant::new(Invariant::StateValid, details));
     let mut earlier: HashSet<String> = HashSet::new();
     let mut living: HashSet<String> = HashSet::new();
     let mut providers: HashSet<String> = HashSet::new();
@@ -70,11 +70,11 @@ pub fn state_valid(resources: &[Arc<ResourceState>]) -> Result<(), Broken> {
 }
 
 /// Creates and updates after those of what they refer to; deletions before those of what they refer to.
-pub fn order_of_calls(before: &[Record], observed: &Observed) -> Result<(), Broken> {
+pub fn order_of_calls(before: &[Record], observed: &ObservedOperation) -> Result<(), BrokenInvariant> {
     let calls: Vec<&Call> = observed.calls.iter().chain(&observed.late_calls).collect();
     let broken = |first: &Call, second: &Call| {
         let details = format!("{} began before the end of {}", second.text, first.text);
-        Err(Broken::new(Invariant::OrderOfCalls, details))
+        Err(BrokenInvariant::new(Invariant::OrderOfCalls, details))
     };
     let changes = |urn: &str| -> Vec<&&Call> {
         calls.iter().filter(|call| call.urn == urn && (call.method == "create" || call.method == "update")).collect()
@@ -93,7 +93,7 @@ pub fn order_of_calls(before: &[Record], observed: &Observed) -> Result<(), Brok
     deletions_in_order(before, &observed.late_calls)
 }
 
-fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
+fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), BrokenInvariant> {
     let deletions: BTreeMap<&str, &Call> =
         calls.iter().filter(|call| call.method == "delete").map(|call| (call.id.as_str(), call)).collect();
     for (index, record) in before.iter().enumerate().filter(|(_, record)| !record.external) {
@@ -111,7 +111,7 @@ fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
                     && !apart(needed)
                 {
                     let details = format!("{} began before the end of {}", needed.text, dependent.text);
-                    return Err(Broken::new(Invariant::OrderOfCalls, details));
+                    return Err(BrokenInvariant::new(Invariant::OrderOfCalls, details));
                 }
             }
         }
@@ -120,11 +120,14 @@ fn deletions_in_order(before: &[Record], calls: &[Call]) -> Result<(), Broken> {
 }
 
 /// No orphan, no duplicate.
-pub fn world(before: &Cloud, observed: &Observed, let_go: &BTreeSet<String>) -> Result<(), Broken> {
+pub fn world(before: &Cloud, observed: &ObservedOperation, let_go: &BTreeSet<String>) -> Result<(), BrokenInvariant> {
     let mut named: BTreeSet<&str> = BTreeSet::new();
     for record in observed.resources.iter().filter(|record| record.custom && !record.external && !record.pending) {
         if !urns::is_provider(&record.urn) && !named.insert(&record.id) {
-            return Err(Broken::new(Invariant::NoDuplicate, format!("{} is named by two resources", record.id)));
+            return Err(BrokenInvariant::new(
+                Invariant::NoDuplicate,
+                format!("{} is named by two resources", record.id),
+            ));
         }
     }
     let external: BTreeSet<&str> =
@@ -133,18 +136,24 @@ pub fn world(before: &Cloud, observed: &Observed, let_go: &BTreeSet<String>) -> 
         if !named.contains(id.as_str()) && !let_go.contains(id) && !external.contains(id.as_str()) {
             let whose = &object.name;
             let known = if before.objects.contains_key(id) { "" } else { ", which this run made," };
-            return Err(Broken::new(Invariant::NoOrphan, format!("{id} of {whose}{known} is not in the state")));
+            return Err(BrokenInvariant::new(
+                Invariant::NoOrphan,
+                format!("{id} of {whose}{known} is not in the state"),
+            ));
         }
     }
     Ok(())
 }
 
-fn differ(invariant: Invariant, wanted: &[String], found: &[String]) -> Result<(), Broken> {
+fn differ(invariant: Invariant, wanted: &[String], found: &[String]) -> Result<(), BrokenInvariant> {
     if wanted == found {
         return Ok(());
     }
     let list = |items: &[String]| items.iter().fold(String::new(), |text, item| text + "    " + item + "\n");
-    Err(Broken::new(invariant, format!("  the model wants:\n{}  the engine has:\n{}", list(wanted), list(found))))
+    Err(BrokenInvariant::new(
+        invariant,
+        format!("  the model wants:\n{}  the engine has:\n{}", list(wanted), list(found)),
+    ))
 }
 
 fn sorted(mut items: Vec<String>) -> Vec<String> {
@@ -153,7 +162,7 @@ fn sorted(mut items: Vec<String>) -> Vec<String> {
 }
 
 /// The operation does what the model does.
-pub fn steps_and_calls(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
+pub fn steps_and_calls(model: &Model<'_>, observed: &ObservedOperation) -> Result<(), BrokenInvariant> {
     let texts = |calls: &[Call]| calls.iter().map(|call| call.text.clone()).collect::<Vec<_>>();
     differ(Invariant::Calls, &model.calls, &texts(&observed.calls))?;
     differ(Invariant::Steps, &model.steps, &observed.steps)?;
@@ -169,13 +178,13 @@ pub fn steps_and_calls(model: &Model<'_>, observed: &Observed) -> Result<(), Bro
     differ(Invariant::Steps, &closed(model.late_steps.clone()), &closed(observed.late_steps.clone()))?;
     if model.failed != observed.failed {
         let details = format!("failed: the model says {}; messages: {:?}", model.failed, observed.messages);
-        return Err(Broken::new(Invariant::Outcome, details));
+        return Err(BrokenInvariant::new(Invariant::Outcome, details));
     }
     Ok(())
 }
 
 /// The resources and the objects are the model's.
-pub fn resources_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(), Broken> {
+pub fn resources_and_cloud(model: &Model<'_>, observed: &ObservedOperation) -> Result<(), BrokenInvariant> {
     let relevant = |record: &&Record| !urns::is_dynamic_provider(&record.urn);
     let text = |record: &Record| {
         let mut record = record.clone();
@@ -197,11 +206,14 @@ pub fn resources_and_cloud(model: &Model<'_>, observed: &Observed) -> Result<(),
 }
 
 /// The stack's outputs are the model's.
-pub fn outputs(model: &Model<'_>, found: &BTreeMap<String, String>) -> Result<(), Broken> {
+pub fn outputs(model: &Model<'_>, found: &BTreeMap<String, String>) -> Result<(), BrokenInvariant> {
     if model.outputs == *found {
         return Ok(());
     }
-    Err(Broken::new(Invariant::Outputs, format!("the model wants {:?}, the engine has {found:?}", model.outputs)))
+    Err(BrokenInvariant::new(
+        Invariant::Outputs,
+        format!("the model wants {:?}, the engine has {found:?}", model.outputs),
+    ))
 }
 
 /// The pending operations are the creates that may have happened; unresolved creates are these, and those that raised.
@@ -209,7 +221,7 @@ pub fn pending(
     unresolved_creates: &BTreeSet<String>,
     raised: &BTreeSet<String>,
     snapshot: &Snapshot,
-) -> Result<(), Broken> {
+) -> Result<(), BrokenInvariant> {
     let found: BTreeSet<String> = snapshot
         .pending
         .iter()
@@ -217,7 +229,7 @@ pub fn pending(
         .map(|pending| pending.resource.urn.to_string())
         .collect();
     if *unresolved_creates != found {
-        return Err(Broken::new(
+        return Err(BrokenInvariant::new(
             Invariant::Pending,
             format!("the model wants {unresolved_creates:?}, the engine has {found:?}"),
         ));
@@ -229,25 +241,25 @@ pub fn pending(
         return Ok(());
     }
     let text = format!("the model wants the unresolved creates {wanted:?}, the engine has {recorded:?}");
-    Err(Broken::new(Invariant::Pending, text))
+    Err(BrokenInvariant::new(Invariant::Pending, text))
 }
 
 /// A preview changes nothing.
-pub fn preview_is_harmless(before: &Cloud, observed: &Observed) -> Result<(), Broken> {
+pub fn preview_is_harmless(before: &Cloud, observed: &ObservedOperation) -> Result<(), BrokenInvariant> {
     let allowed = ["configure", "check", "diff", "read"];
     let calls = observed.calls.iter().chain(&observed.late_calls);
     // Plugins are told that it is a preview.
     let allowed = |call: &Call| allowed.contains(&call.method) || call.text.contains(PREVIEW);
     if let Some(call) = calls.into_iter().find(|call| !allowed(call)) {
-        return Err(Broken::new(Invariant::PreviewHarmless, call.text.clone()));
+        return Err(BrokenInvariant::new(Invariant::PreviewHarmless, call.text.clone()));
     }
     if *before != observed.cloud {
-        return Err(Broken::new(Invariant::PreviewHarmless, "the world changed"));
+        return Err(BrokenInvariant::new(Invariant::PreviewHarmless, "the world changed"));
     }
     Ok(())
 }
 
-fn all_steps(observed: &Observed) -> Vec<String> {
+fn all_steps(observed: &ObservedOperation) -> Vec<String> {
     let late = observed.late_steps.iter().map(|step| step.trim_end_matches(|c: char| c != ' ').trim_end().to_owned());
     sorted(observed.steps.iter().cloned().chain(late).collect())
 }
@@ -263,7 +275,11 @@ fn weight(op: &str) -> u8 {
 
 /// A preview that met no unknown says what happens; one that did says at least that, save for deletions in a run that
 /// excludes resources: where it took an update for a replacement, an excluded old object would have kept what it needs.
-pub fn foresight(step: &Step, foreseen: &Observed, happened: &Observed) -> Result<(), Broken> {
+pub fn foresight(
+    step: &Step,
+    foreseen: &ObservedOperation,
+    happened: &ObservedOperation,
+) -> Result<(), BrokenInvariant> {
     let (announced, done) = (all_steps(foreseen), all_steps(happened));
     if !foreseen.met_unknown {
         return differ(Invariant::PreviewTrue, &announced, &done);
@@ -276,17 +292,17 @@ pub fn foresight(step: &Step, foreseen: &Observed, happened: &Observed) -> Resul
     for (op, name) in done.iter().filter_map(|step| step.split_once(' ')) {
         let spared = matches!(op, "delete" | "delete-replaced") && !step.excludes.is_empty();
         if !spared && weight(op) > said.get(name).copied().unwrap_or_default() {
-            return Err(Broken::new(Invariant::PreviewTrue, format!("{op} {name} was not announced")));
+            return Err(BrokenInvariant::new(Invariant::PreviewTrue, format!("{op} {name} was not announced")));
         }
     }
     Ok(())
 }
 
 /// Nothing is left to do.
-pub fn does_nothing(second: &Observed) -> Result<(), Broken> {
+pub fn does_nothing(second: &ObservedOperation) -> Result<(), BrokenInvariant> {
     let idle = |step: &&String| !step.starts_with("same ") && !step.starts_with("read ");
     match second.steps.iter().chain(&second.late_steps).find(idle) {
         None => Ok(()),
-        Some(step) => Err(Broken::new(Invariant::Settled, format!("a second up would do: {step}"))),
+        Some(step) => Err(BrokenInvariant::new(Invariant::Settled, format!("a second up would do: {step}"))),
     }
 }

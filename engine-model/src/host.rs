@@ -41,7 +41,7 @@ pub struct Call {
 }
 
 #[derive(Default)]
-struct Recorded {
+struct HostState {
     cloud: Cloud,
     plugins: Plugins,
     calls: Vec<Call>,
@@ -50,25 +50,25 @@ struct Recorded {
 }
 
 /// The host of one operation.
-pub struct Simulated {
+pub struct SimulatedHost {
     providers: Providers,
     /// The kinds by object number.
     objects: Vec<ProviderKind>,
-    recorded: Mutex<Recorded>,
+    state: Mutex<HostState>,
     machine: Machine,
     base: Instant,
 }
 
-impl Simulated {
+impl SimulatedHost {
     /// A host over a cloud. `objects` are the provider objects' kinds, numbered from 0.
     #[must_use]
     pub fn new(machine: Machine, providers: Providers, objects: Vec<ProviderKind>, cloud: Cloud) -> Arc<Self> {
-        let recorded = Mutex::new(Recorded { cloud, ..Recorded::default() });
-        Arc::new(Self { providers, objects, recorded, machine, base: Instant::now() })
+        let state = Mutex::new(HostState { cloud, ..HostState::default() });
+        Arc::new(Self { providers, objects, state, machine, base: Instant::now() })
     }
 
-    fn recorded(&self) -> MutexGuard<'_, Recorded> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, HostState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a call down, and makes it.
@@ -77,11 +77,11 @@ impl Simulated {
         urn: &Urn,
         method: &Method,
         text: String,
-        call: impl FnOnce(&mut Recorded) -> Outcome + Send,
+        call: impl FnOnce(&mut HostState) -> Outcome + Send,
     ) -> Outcome {
         let index = {
-            let mut recorded = self.recorded();
-            recorded.moment += 1;
+            let mut state = self.state();
+            state.moment += 1;
             let id = match method {
                 Method::Diff { id, .. }
                 | Method::Update { id, .. }
@@ -89,8 +89,8 @@ impl Simulated {
                 | Method::Delete { id, .. } => id.clone(),
                 _ => String::new(),
             };
-            let begun = recorded.moment;
-            recorded.calls.push(Call {
+            let begun = state.moment;
+            state.calls.push(Call {
                 urn: urn.to_string(),
                 method: method.name(),
                 id,
@@ -98,15 +98,15 @@ impl Simulated {
                 span: (begun, 0),
                 succeeded: false,
             });
-            recorded.calls.len() - 1
+            state.calls.len() - 1
         };
         let time = self.machine.world.below(LONGEST_CALL);
         self.machine.wait(Duration::from_millis(time as u64)).await;
-        let mut recorded = self.recorded();
-        let outcome = call(&mut recorded);
-        recorded.moment += 1;
-        let ended = recorded.moment;
-        if let Some(entry) = recorded.calls.get_mut(index) {
+        let mut state = self.state();
+        let outcome = call(&mut state);
+        state.moment += 1;
+        let ended = state.moment;
+        if let Some(entry) = state.calls.get_mut(index) {
             entry.span.1 = ended;
             // An object without an id is none that a resource could name.
             let is_named = |answer: &Answer| !matches!(answer, Answer::Created { id, .. } if id.is_empty());
@@ -118,20 +118,20 @@ impl Simulated {
     /// How many calls were made so far.
     #[must_use]
     pub fn calls_so_far(&self) -> usize {
-        self.recorded().calls.len()
+        self.state().calls.len()
     }
 
     /// How many events there were so far.
     #[must_use]
     pub fn events_so_far(&self) -> usize {
-        self.recorded().events.len()
+        self.state().events.len()
     }
 
     /// What exists now, the calls, and the events.
     #[must_use]
     pub fn take(&self) -> (Cloud, Vec<Call>, Vec<Event>) {
-        let mut recorded = self.recorded();
-        let Recorded { cloud, calls, events, .. } = std::mem::take(&mut *recorded);
+        let mut state = self.state();
+        let HostState { cloud, calls, events, .. } = std::mem::take(&mut *state);
         (cloud, calls, events)
     }
 }
@@ -165,7 +165,7 @@ pub fn object_of(reference: &ProviderReference) -> Option<ObjectId> {
 }
 
 #[async_trait]
-impl ProviderHost for Simulated {
+impl ProviderHost for SimulatedHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         Ok(description(&self.objects, object))
     }
@@ -181,8 +181,7 @@ impl ProviderHost for Simulated {
     async fn call(&self, _object: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let name = call.urn.name().to_owned();
         let text = show::call(&name, &call.method);
-        self.record(&call.urn, &call.method, text, |recorded| recorded.cloud.call(&self.providers, &name, &call.method))
-            .await
+        self.record(&call.urn, &call.method, text, |state| state.cloud.call(&self.providers, &name, &call.method)).await
     }
 
     async fn callback(&self, token: &str, _request: Vec<u8>) -> Result<Vec<u8>, ProviderError> {
@@ -202,31 +201,31 @@ impl ProviderHost for Simulated {
     }
 }
 
-impl EventSink for Simulated {
+impl EventSink for SimulatedHost {
     fn emit(&self, event: Event) {
-        self.recorded().events.push(event);
+        self.state().events.push(event);
     }
 }
 
 #[async_trait]
-impl PluginHost for Simulated {
+impl PluginHost for SimulatedHost {
     fn bind(&self, _engine: Weak<dyn PluginClient>) {}
 
     async fn start(&self, _package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {
-        self.recorded().plugins.start(&self.providers, provider.name())
+        self.state().plugins.start(&self.providers, provider.name())
     }
 
     async fn ask(&self, plugin: ObjectId, question: PluginQuestion) -> Result<PluginAnswer, ProviderError> {
-        let ask = |recorded: &mut Recorded| recorded.plugins.ask(&self.providers, plugin, &question);
+        let ask = |state: &mut HostState| state.plugins.ask(&self.providers, plugin, &question);
         let (PluginQuestion::CheckConfig { urn, .. } | PluginQuestion::DiffConfig { urn, .. }, Some((method, told))) =
             (&question, as_method(&question))
         else {
             // A configuration has no place among the calls of a run: it goes on beside them.
-            return ask(&mut self.recorded());
+            return ask(&mut self.state());
         };
         let text = shown_call(urn.name(), &method, Some(&told), "its own");
         let mut answer = None;
-        let outcome = self.record(urn, &method, text, |recorded| match ask(recorded) {
+        let outcome = self.record(urn, &method, text, |state| match ask(state) {
             Ok(given) => {
                 answer = Some(given);
                 Ok(Answer::Configured)
@@ -239,10 +238,10 @@ impl PluginHost for Simulated {
 
     async fn call(&self, plugin: ObjectId, call: ProviderCall) -> Result<Answer, ProviderError> {
         let name = call.urn.name().to_owned();
-        let by = self.recorded().plugins.label(plugin);
+        let by = self.state().plugins.label(plugin);
         let text = shown_call(&name, &call.method, call.for_plugin.as_deref(), &by);
-        self.record(&call.urn, &call.method, text, |recorded| {
-            let Recorded { cloud, plugins, .. } = recorded;
+        self.record(&call.urn, &call.method, text, |state| {
+            let HostState { cloud, plugins, .. } = state;
             plugins.call(cloud, &self.providers, plugin, &name, &call)
         })
         .await
@@ -255,7 +254,7 @@ impl PluginHost for Simulated {
     fn cancel(&self) {}
 
     async fn stop(&self, plugin: ObjectId) {
-        self.recorded().plugins.end(plugin);
+        self.state().plugins.end(plugin);
     }
 
     async fn stop_all(&self) {}

@@ -76,14 +76,14 @@ impl Invariant {
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug)]
-pub struct Broken {
+pub struct BrokenInvariant {
     /// Which.
     pub invariant: Invariant,
     /// What was wanted and what was found.
     pub details: String,
 }
 
-impl Broken {
+impl BrokenInvariant {
     /// A broken invariant.
     pub fn new(invariant: Invariant, details: impl Into<String>) -> Self {
         Self { invariant, details: details.into() }

@@ -17,11 +17,11 @@ use maloko_core::state::{
 };
 use maloko_core::{Operation, OperationKind, ProgramEnd, ResourceState, Value};
 
-use crate::check::{self, Observed};
+use crate::check::{self, ObservedOperation};
 use crate::cloud::{Cloud, Providers};
 use crate::driven::Driver;
-use crate::host::{Simulated, object_of};
-use crate::invariant::{Broken, Invariant};
+use crate::host::{SimulatedHost, object_of};
+use crate::invariant::{BrokenInvariant, Invariant};
 use crate::model::{Before, Model, NEW_ID, Record};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::ProviderKind;
@@ -38,7 +38,7 @@ pub struct Failure {
     /// In its preview, or in the run itself?
     pub preview: bool,
     /// What is wrong.
-    pub broken: Broken,
+    pub broken: BrokenInvariant,
 }
 
 impl fmt::Display for Failure {
@@ -83,8 +83,11 @@ struct Stack {
 /// # Errors
 /// What is wrong, and at which step.
 pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
-    let fault =
-        |details: String| Failure { step: 0, preview: false, broken: Broken { invariant: Invariant::Setup, details } };
+    let fault = |details: String| Failure {
+        step: 0,
+        preview: false,
+        broken: BrokenInvariant { invariant: Invariant::Setup, details },
+    };
     let world = World::new(lifecycle.order, 0);
     let machine = world.machine(world.begin(FaultSchedule::default()));
     let process = machine.process;
@@ -117,17 +120,18 @@ pub fn run(lifecycle: &Lifecycle, counts: &mut Counts) -> Result<(), Failure> {
     });
     world.end(process);
     outcome.unwrap_or_else(|reason| {
-        Err(Failure { broken: Broken::new(Invariant::Finished, reason), ..fault(String::new()) })
+        Err(Failure { broken: BrokenInvariant::new(Invariant::Finished, reason), ..fault(String::new()) })
     })
 }
 
 impl Stack {
-    async fn snapshot(&self) -> Result<Snapshot, Broken> {
+    async fn snapshot(&self) -> Result<Snapshot, BrokenInvariant> {
         let reading = read_stack(&self.backend, &self.name, true).await;
-        let mut snapshot = reading.map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?.snapshot;
+        let mut snapshot =
+            reading.map_err(|error| BrokenInvariant::new(Invariant::StateValid, error.to_string()))?.snapshot;
         snapshot
             .unseal(&self.options.crypter)
-            .map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?;
+            .map_err(|error| BrokenInvariant::new(Invariant::StateValid, error.to_string()))?;
         Ok(snapshot)
     }
 
@@ -150,7 +154,7 @@ impl Stack {
     }
 
     /// What happens outside of the engine before a step.
-    async fn prepare(&mut self, step: &Step) -> Result<(), Broken> {
+    async fn prepare(&mut self, step: &Step) -> Result<(), BrokenInvariant> {
         let mut snapshot = self.snapshot().await?;
         for drift in &step.drift {
             let resource = snapshot.resources.iter().find(|resource| {
@@ -169,7 +173,7 @@ impl Stack {
             }
         }
         let written = overwrite_stack(&self.backend, &self.name, snapshot, &self.options).await;
-        written.map(drop).map_err(|error| Broken::new(Invariant::Setup, error.to_string()))
+        written.map(drop).map_err(|error| BrokenInvariant::new(Invariant::Setup, error.to_string()))
     }
 
     async fn step(
@@ -178,7 +182,7 @@ impl Stack {
         step: &Step,
         counts: &mut Counts,
         in_preview: &RefCell<bool>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), BrokenInvariant> {
         self.prepare(step).await?;
         let before = self.snapshot().await?;
         let step = &resolved(step, &before);
@@ -208,14 +212,14 @@ impl Stack {
         if step.verb == Verb::Destroy && !happened.failed && whole {
             let left = self.snapshot().await?.resources;
             if let Some(state) = left.first() {
-                return Err(Broken::new(Invariant::Destroyed, format!("{} is still in the state", state.urn)));
+                return Err(BrokenInvariant::new(Invariant::Destroyed, format!("{} is still in the state", state.urn)));
             }
         }
         Ok(())
     }
 
     /// A second `up` of the same program does nothing.
-    async fn settled(&self, lifecycle: &Lifecycle, step: &Step, counts: &mut Counts) -> Result<(), Broken> {
+    async fn settled(&self, lifecycle: &Lifecycle, step: &Step, counts: &mut Counts) -> Result<(), BrokenInvariant> {
         let restless = |resource: &crate::program::Resource| {
             let kind = lifecycle.providers.get(&resource.name).copied().unwrap_or_default();
             !resource.component && kind.is_restless()
@@ -236,7 +240,7 @@ impl Stack {
         before: &Snapshot,
         dry_run: bool,
         counts: &mut Counts,
-    ) -> Result<Observed, Broken> {
+    ) -> Result<ObservedOperation, BrokenInvariant> {
         let ids: BTreeMap<String, String> = before
             .resources
             .iter()
@@ -305,12 +309,16 @@ impl Stack {
         before: &Snapshot,
         dry_run: bool,
         ids: &BTreeMap<String, String>,
-    ) -> Result<Observed, Broken> {
-        let broken = |error: maloko_core::Error| Broken::new(Invariant::Finished, error.to_string());
+    ) -> Result<ObservedOperation, BrokenInvariant> {
+        let broken = |error: maloko_core::Error| BrokenInvariant::new(Invariant::Finished, error.to_string());
         let objects: Vec<ProviderKind> =
             std::iter::once(ProviderKind::default()).chain(lifecycle.providers.values().copied()).collect();
-        let host =
-            Simulated::new(self.machine.clone(), Providers::new(lifecycle, &step.faults), objects, self.cloud.clone());
+        let host = SimulatedHost::new(
+            self.machine.clone(),
+            Providers::new(lifecycle, &step.faults),
+            objects,
+            self.cloud.clone(),
+        );
         let session = if dry_run {
             Session::preview(before.clone(), self.options.crypter.clone())
         } else {
@@ -322,19 +330,19 @@ impl Stack {
         let run = Driver::Loop.start(operation, session, calls_of, events_of, self.machine.clone());
         let mut program = Program { run: &run, lifecycle, step, dry_run, ids, known: BTreeMap::new() };
         let runs = step.verb == Verb::Up || step.with_program;
-        let ran = if runs { program.run().await } else { sdk::Ran::default() };
-        run.all_told().await;
+        let ran = if runs { program.run().await } else { sdk::ProgramOutcome::default() };
+        run.all_reported().await;
         let (calls, events) = (host.calls_so_far(), host.events_so_far());
         let raised = runs && !ran.completed && step.raises_after.is_some();
         let error = raised.then(|| "the program raised".to_owned());
         let report = run.finish(ProgramEnd { error, source: None }).await.map_err(broken)?;
         let (cloud, made, told) = host.take();
-        let mut observed = Observed {
+        let mut observed = ObservedOperation {
             dry_run,
             failed: report.summary.outcome != Outcome::Succeeded,
             met_unknown: ran.met_unknown,
             cloud,
-            ..Observed::default()
+            ..ObservedOperation::default()
         };
         for (index, call) in made.into_iter().enumerate() {
             if index < calls { observed.calls.push(call) } else { observed.late_calls.push(call) }
@@ -346,7 +354,7 @@ impl Stack {
     }
 }
 
-impl Observed {
+impl ObservedOperation {
     fn hear(&mut self, event: Event, early: bool) {
         match event {
             Event::StepStarted(step) if !urns::is_dynamic_provider(step.urn.as_str()) => {

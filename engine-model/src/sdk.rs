@@ -12,7 +12,7 @@ use maloko_core::wire::{
 use maloko_core::{PropertyMap, Value};
 use prost::Message;
 
-use crate::driven::Driven;
+use crate::driven::DrivenRun;
 use crate::program::{Alias, Lifecycle, Resource, Step};
 use crate::urns;
 
@@ -20,7 +20,7 @@ const ACCEPTS: Accepts = Accepts { secrets: false, resources: false };
 
 /// What a program learned of a resource.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct ResolvedResource {
     /// Its URN.
     pub urn: String,
     /// Its id, as far as it is known: of a provider resource.
@@ -33,7 +33,7 @@ pub struct Known {
 
 /// How a program's run went.
 #[derive(Clone, Debug, Default)]
-pub struct Ran {
+pub struct ProgramOutcome {
     /// Did the program get to its end?
     pub completed: bool,
     /// Was a value unknown that a resource took as an input?
@@ -57,7 +57,7 @@ pub fn property(json: &serde_json::Value) -> Value {
 
 /// The inputs of a resource, given what is known of the resources before it. A property that nobody has is left out.
 #[must_use]
-pub fn inputs(resource: &Resource, known: &BTreeMap<String, Known>, dry_run: bool) -> PropertyMap {
+pub fn inputs(resource: &Resource, known: &BTreeMap<String, ResolvedResource>, dry_run: bool) -> PropertyMap {
     let mut inputs: PropertyMap = resource.inputs.iter().map(|(key, json)| (key.clone(), property(json))).collect();
     for (key, used) in &resource.uses {
         let Some(other) = known.get(&used.of) else { continue };
@@ -75,7 +75,7 @@ pub fn inputs(resource: &Resource, known: &BTreeMap<String, Known>, dry_run: boo
 pub fn dependencies(
     resource: &Resource,
     inputs: &PropertyMap,
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, ResolvedResource>,
 ) -> (Vec<String>, BTreeMap<String, Vec<String>>) {
     let urn = |name: &String| known.get(name).map(|known| known.urn.clone());
     let mut all: Vec<String> = resource.depends_on.iter().filter_map(urn).collect();
@@ -99,7 +99,7 @@ pub fn object(lifecycle: &Lifecycle, name: &str) -> usize {
 
 /// The reference by which a resource names its provider resource; empty where it names none.
 #[must_use]
-pub fn provider(resource: &Resource, program: &[Resource], known: &BTreeMap<String, Known>) -> String {
+pub fn provider(resource: &Resource, program: &[Resource], known: &BTreeMap<String, ResolvedResource>) -> String {
     // As in the SDKs, providers of other packages do not count.
     let fits = |other: &&Resource| Some(&other.name) == resource.provider.as_ref() && other.package == resource.package;
     let named = program.iter().filter(|other| other.is_provider && resource.is_of_plugin()).find(fits);
@@ -111,7 +111,7 @@ pub fn provider(resource: &Resource, program: &[Resource], known: &BTreeMap<Stri
 pub fn children_use(
     resource: &Resource,
     program: &[Resource],
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, ResolvedResource>,
 ) -> BTreeMap<String, String> {
     let used = resource.children_use.iter().filter_map(|name| {
         let package = program.iter().find(|other| other.is_provider && other.name == *name)?.package.clone()?;
@@ -120,7 +120,7 @@ pub fn children_use(
     used.collect()
 }
 
-fn reference(known: &Known) -> String {
+fn reference(known: &ResolvedResource) -> String {
     format!("{}::{}", known.urn, known.id)
 }
 
@@ -140,7 +140,7 @@ fn referred(resource: &Resource) -> impl Iterator<Item = &String> {
 /// One run of a program.
 pub struct Program<'a> {
     /// The run that answers it.
-    pub run: &'a Driven,
+    pub run: &'a DrivenRun,
     /// The whole lifecycle, for the providers.
     pub lifecycle: &'a Lifecycle,
     /// The step whose program runs.
@@ -150,13 +150,13 @@ pub struct Program<'a> {
     /// Ids for `get`, by the name that it was made for.
     pub ids: &'a BTreeMap<String, String>,
     /// What is known so far.
-    pub known: BTreeMap<String, Known>,
+    pub known: BTreeMap<String, ResolvedResource>,
 }
 
 impl Program<'_> {
     /// Runs the program to its end, or to the first request that is not answered.
-    pub async fn run(&mut self) -> Ran {
-        let mut ran = Ran::default();
+    pub async fn run(&mut self) -> ProgramOutcome {
+        let mut ran = ProgramOutcome::default();
         if !self.begin().await {
             return ran;
         }
@@ -191,8 +191,8 @@ impl Program<'_> {
 
     /// Runs the program as programs of an SDK run: each registration begins once those that it refers to are answered,
     /// beside all others. Ends when nothing more can begin.
-    pub async fn run_side_by_side(&mut self) -> Ran {
-        let mut ran = Ran::default();
+    pub async fn run_side_by_side(&mut self) -> ProgramOutcome {
+        let mut ran = ProgramOutcome::default();
         if !self.begin().await {
             return ran;
         }
@@ -241,7 +241,7 @@ impl Program<'_> {
         inputs
     }
 
-    async fn read(&self, resource: &Resource, inputs: PropertyMap, of: &str) -> Option<Known> {
+    async fn read(&self, resource: &Resource, inputs: PropertyMap, of: &str) -> Option<ResolvedResource> {
         let (dependencies, _) = dependencies(resource, &inputs, &self.known);
         let request = ReadResourceRequest {
             id: self.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned()),
@@ -258,10 +258,10 @@ impl Program<'_> {
         let answer = self.run.rpc("ReadResource", &request.encode_to_vec()).await?;
         let response = ReadResourceResponse::decode(&answer[..]).ok()?;
         let outputs = decode_properties(response.properties.unwrap_or_default()).ok()?;
-        Some(Known { urn: response.urn, outputs, ..Known::default() })
+        Some(ResolvedResource { urn: response.urn, outputs, ..ResolvedResource::default() })
     }
 
-    async fn register(&self, resource: &Resource, inputs: PropertyMap) -> Option<Known> {
+    async fn register(&self, resource: &Resource, inputs: PropertyMap) -> Option<ResolvedResource> {
         let (dependencies, by_property) = dependencies(resource, &inputs, &self.known);
         let urn_of = |name: &String| self.known.get(name).map(|known| known.urn.clone());
         let inputs = self.with_provider(resource, inputs);
@@ -304,7 +304,7 @@ impl Program<'_> {
         let outputs = decode_properties(response.object.unwrap_or_default()).ok()?;
         // What an SDK writes in the place of an id that is not known.
         let id = if response.id.is_empty() { UNKNOWN_TEXT.to_owned() } else { response.id };
-        Some(Known { urn: response.urn, id, outputs, unknown })
+        Some(ResolvedResource { urn: response.urn, id, outputs, unknown })
     }
 
     fn alias(&self, alias: &Alias, resource: &Resource) -> WireAlias {

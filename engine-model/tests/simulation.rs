@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use maloko_model::cloud::Service;
 use maloko_model::driven::Driver;
-use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, explore, replay};
+use maloko_model::simulation::explore::{Case, CaseCounts, Extent, Interruption, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 use maloko_model::simulation::rivals::{Meetings, second_writer, zombie};
 
@@ -18,8 +18,8 @@ fn ends_the_process(interruption: Interruption) -> bool {
 }
 
 /// Tries some cases of each lifecycle.
-fn sample(programs: u64, store: Kind, service: Service, interruption: Interruption) -> Tried {
-    let mut all = Tried::default();
+fn sample(programs: u64, store: Kind, service: Service, interruption: Interruption) -> CaseCounts {
+    let mut all = CaseCounts::default();
     for program in 0..programs {
         let setting = Setting { store, service, driver: Driver::of(program) };
         match explore(SEED, program, setting, &[interruption], Extent::Some(4)) {

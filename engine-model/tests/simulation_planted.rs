@@ -74,7 +74,7 @@ fn a_report_before_the_outcome_is_durable_is_noticed() {
 }
 
 #[test]
-fn a_journal_that_is_replayed_after_its_fold_is_noticed() {
+fn a_journal_that_is_replayed_after_its_compaction_is_noticed() {
     let found = noticed("planted::compacted-journal-replayed", Kind::Memory, Interruption::Kill);
     assert!(found.is_some());
 }

@@ -20,7 +20,7 @@ const LEFT_BY_TOOLS: [&str; 6] = ["__pycache__", "node_modules", "build", "dist"
 
 /// What became of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum FolderOutcome {
     /// There was none.
     Made,
     /// Another one was there.
@@ -77,7 +77,7 @@ struct Record {
 ///
 /// # Errors
 /// When the folder has something that may not be replaced, or a file cannot be written: then it is as it was.
-pub fn write(folder: &Path, files: &[SdkFile], origin: &str, force: bool) -> Result<Written, FolderFault> {
+pub fn write(folder: &Path, files: &[SdkFile], origin: &str, force: bool) -> Result<FolderOutcome, FolderFault> {
     let wanted = Record {
         generator: env!("CARGO_PKG_VERSION").to_owned(),
         origin: origin.to_owned(),
@@ -91,12 +91,12 @@ pub fn write(folder: &Path, files: &[SdkFile], origin: &str, force: bool) -> Res
             Some(edits) if !edits.is_empty() && !force => {
                 return Err(FolderFault::Edited { folder: folder.to_owned(), edits });
             }
-            Some(edits) if edits.is_empty() && is_whole(folder, &wanted) => return Ok(Written::Same),
+            Some(edits) if edits.is_empty() && is_whole(folder, &wanted) => return Ok(FolderOutcome::Same),
             _ => {}
         }
     }
     replace(folder, files, &wanted)?;
-    Ok(if is_there { Written::Replaced } else { Written::Made })
+    Ok(if is_there { FolderOutcome::Replaced } else { FolderOutcome::Made })
 }
 
 /// What was changed in a folder since it was made; `None`: nobody knows. The diffs are against these files.

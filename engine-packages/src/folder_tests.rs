@@ -14,10 +14,10 @@ fn first() -> Vec<SdkFile> {
 fn a_folder_is_made_then_left_and_then_replaced() {
     let there = tempfile::tempdir().unwrap();
     let folder = there.path().join("sdks/random");
-    assert_eq!(write(&folder, &first(), "probe", false).unwrap(), Written::Made);
-    assert_eq!(write(&folder, &first(), "probe", false).unwrap(), Written::Same);
+    assert_eq!(write(&folder, &first(), "probe", false).unwrap(), FolderOutcome::Made);
+    assert_eq!(write(&folder, &first(), "probe", false).unwrap(), FolderOutcome::Same);
     let second = [file("pkg/__init__.py", "A = 2\n")];
-    assert_eq!(write(&folder, &second, "probe", false).unwrap(), Written::Replaced);
+    assert_eq!(write(&folder, &second, "probe", false).unwrap(), FolderOutcome::Replaced);
     assert_eq!(fs::read_to_string(folder.join("pkg/__init__.py")).unwrap(), "A = 2\n");
     assert!(!folder.join("README.md").exists());
     let left: Vec<_> = fs::read_dir(there.path().join("sdks")).unwrap().collect();
@@ -40,7 +40,7 @@ fn what_was_changed_by_hand_is_kept_and_shown() {
     let FolderFault::Edited { edits, .. } = fault else { panic!("{fault}") };
     assert!(edits[0].diff.contains("-mine\n+one\n"), "{}", edits[0].diff);
     assert_eq!(fs::read_to_string(folder.join("README.md")).unwrap(), "mine\n");
-    assert_eq!(write(&folder, &first(), "probe", true).unwrap(), Written::Replaced);
+    assert_eq!(write(&folder, &first(), "probe", true).unwrap(), FolderOutcome::Replaced);
     assert_eq!(fs::read_to_string(folder.join("README.md")).unwrap(), "one\n");
 }
 
@@ -52,7 +52,7 @@ fn what_others_made_is_kept() {
     fs::write(folder.join("setup.py"), "").unwrap();
     let fault = write(&folder, &first(), "probe", false).unwrap_err();
     assert_eq!(fault.to_string(), format!("{} is there already, and maloko did not make it", folder.display()));
-    assert_eq!(write(&folder, &first(), "probe", true).unwrap(), Written::Replaced);
+    assert_eq!(write(&folder, &first(), "probe", true).unwrap(), FolderOutcome::Replaced);
 }
 
 #[test]

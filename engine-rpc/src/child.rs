@@ -57,7 +57,7 @@ pub type Listener = Arc<dyn Fn(Stream, &str) + Send + Sync>;
 pub struct Child {
     spawned: Mutex<Option<Spawned>>,
     group: u32,
-    printed: Arc<Printed>,
+    printed: Arc<OutputTail>,
     readers: Mutex<Vec<JoinHandle<()>>>,
     listener: Option<Listener>,
     orphans: Arc<Mutex<OrphanWatch>>,
@@ -67,9 +67,9 @@ pub struct Child {
 
 /// The last of what a process printed.
 #[derive(Default)]
-struct Printed(Mutex<VecDeque<u8>>);
+struct OutputTail(Mutex<VecDeque<u8>>);
 
-impl Printed {
+impl OutputTail {
     fn add(&self, bytes: &[u8]) {
         let mut kept = lock(&self.0);
         kept.extend(&bytes[bytes.len().saturating_sub(KEPT)..]);
@@ -209,7 +209,7 @@ impl Child {
 
     /// Waits for its end and for the last that it printed; `None` where it was waited for before.
     pub async fn ended(&self) -> Option<ExitStatus> {
-        let mut spawned = Held { child: self, spawned: lock(&self.spawned).take() };
+        let mut spawned = AwaitedProcess { child: self, spawned: lock(&self.spawned).take() };
         let status = spawned.spawned.as_mut()?.wait().await.ok();
         self.all_read().await;
         status
@@ -282,18 +282,18 @@ impl Drop for Child {
 }
 
 /// A process that is being waited for; it goes back to its place when the waiting is given up.
-struct Held<'a> {
+struct AwaitedProcess<'a> {
     child: &'a Child,
     spawned: Option<Spawned>,
 }
 
-impl Drop for Held<'_> {
+impl Drop for AwaitedProcess<'_> {
     fn drop(&mut self) {
         *lock(&self.child.spawned) = self.spawned.take();
     }
 }
 
-async fn drain(mut from: impl AsyncRead + Unpin, into: &Printed) {
+async fn drain(mut from: impl AsyncRead + Unpin, into: &OutputTail) {
     let mut buffer = [0; 8192];
     while let Ok(count) = from.read(&mut buffer).await {
         if count == 0 {
@@ -304,7 +304,7 @@ async fn drain(mut from: impl AsyncRead + Unpin, into: &Printed) {
 }
 
 /// Hands on line by line what is printed, also a last line that has no end.
-async fn hand_on(mut from: impl AsyncBufRead + Unpin, into: &Printed, to: impl Fn(&str)) {
+async fn hand_on(mut from: impl AsyncBufRead + Unpin, into: &OutputTail, to: impl Fn(&str)) {
     let mut line = Vec::new();
     while let Ok(count) = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line).await {
         if count == 0 {

@@ -13,7 +13,7 @@ use crate::cannot_export::CannotExport;
 use crate::certificates::Certificates;
 use crate::failures::Failures;
 use crate::grpc::{Carrier, connected};
-use crate::noted::{Noted, Noting};
+use crate::noting::{Noting, NotingExporter};
 use crate::settings::{Protocol, Settings, Target};
 use crate::transport::Transport;
 
@@ -49,8 +49,10 @@ impl Exporters {
         let traces = match &settings.traces {
             None => None,
             Some(target) => {
-                let exporter =
-                    Noted { exporter: span_exporter(target, &failures)?, noting: Noting::of(target, &failures) };
+                let exporter = NotingExporter {
+                    exporter: span_exporter(target, &failures)?,
+                    noting: Noting::of(target, &failures),
+                };
                 let queue = BatchConfigBuilder::default().with_max_queue_size(settings.queue.unwrap_or(QUEUE)).build();
                 let processor = BatchSpanProcessor::builder(exporter).with_batch_config(queue).build();
                 let provider = SdkTracerProvider::builder().with_resource(resource.clone());
@@ -60,8 +62,10 @@ impl Exporters {
         let metrics = match &settings.metrics {
             None => None,
             Some(target) => {
-                let exporter =
-                    Noted { exporter: metric_exporter(target, &failures)?, noting: Noting::of(target, &failures) };
+                let exporter = NotingExporter {
+                    exporter: metric_exporter(target, &failures)?,
+                    noting: Noting::of(target, &failures),
+                };
                 Some(SdkMeterProvider::builder().with_resource(resource).with_periodic_exporter(exporter).build())
             }
         };

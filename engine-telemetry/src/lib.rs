@@ -11,7 +11,7 @@ mod exporters;
 mod failures;
 mod grpc;
 mod measures;
-mod noted;
+mod noting;
 mod settings;
 mod spans;
 mod telemetry;

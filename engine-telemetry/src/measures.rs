@@ -25,7 +25,7 @@ pub(crate) struct Measures {
 }
 
 /// What is measured of an activity that is over.
-pub(crate) struct Measured<'a> {
+pub(crate) struct EndedActivity<'a> {
     pub(crate) kind: ActivityKind,
     /// Of a call: its method. Of a wait: what for.
     pub(crate) name: String,
@@ -66,8 +66,8 @@ impl Measures {
         self.lock_waits.record(took.as_secs_f64(), &self.of_run);
     }
 
-    pub(crate) fn record(&self, measured: Measured<'_>) {
-        let Measured { kind, name, of_type, took, end } = measured;
+    pub(crate) fn record(&self, activity: EndedActivity<'_>) {
+        let EndedActivity { kind, name, of_type, took, end } = activity;
         let mut attributes = self.of_run.clone();
         let histogram = match kind {
             ActivityKind::Disk => return self.journal_flushes.record(took.as_secs_f64(), &attributes),

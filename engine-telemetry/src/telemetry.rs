@@ -17,7 +17,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 
 use crate::cannot_export::CannotExport;
 use crate::exporters::Exporters;
-use crate::measures::{Measured, Measures};
+use crate::measures::{EndedActivity, Measures};
 use crate::settings::Settings;
 use crate::spans::Spans;
 use crate::words;
@@ -109,7 +109,7 @@ impl Telemetry {
         let by_name = matches!(kind, ActivityKind::Call | ActivityKind::Permit | ActivityKind::Dependency);
         let name = if by_name { name.into_owned() } else { String::new() };
         let of_type = urn.map(|urn| words::redacted(urn.own_type(), &self.redactor));
-        measures.record(Measured { kind, name, of_type, took, end });
+        measures.record(EndedActivity { kind, name, of_type, took, end });
     }
 }
 

@@ -42,7 +42,7 @@ impl Stack {
         made().unwrap_or_else(|error| panic!("no stack: {error}"))
     }
 
-    /// Opens the stack, brings it to the program's state, and folds the journal.
+    /// Opens the stack, brings it to the program's state, and compacts the journal.
     fn up(&self, requests: &[Vec<u8>], in_flight: usize) {
         match block_on(Session::open(&self.backend, &self.name, options(&self.crypter))) {
             Ok(session) => drop(up(session, requests, in_flight)),

@@ -128,13 +128,13 @@ fn sessions(c: &mut Criterion) {
     };
     let mut group = c.benchmark_group("session");
     group.sample_size(10);
-    group.bench_function("open, change nothing, fold", |b| {
+    group.bench_function("open, change nothing, compact", |b| {
         b.iter_custom(|times| {
             (0..times)
                 .map(|_| {
                     let begun = Instant::now();
                     let session = open();
-                    block_on(session.fold(session.snapshot().clone())).unwrap();
+                    block_on(session.compact(session.snapshot().clone())).unwrap();
                     begun.elapsed()
                 })
                 .sum()
@@ -146,7 +146,7 @@ fn sessions(c: &mut Criterion) {
     group.finish();
 }
 
-/// Journals begin and end of creations, so many at a time; the session is not folded.
+/// Journals begin and end of creations, so many at a time; the session is not compacted.
 fn journal(session: &Session, resource: &Arc<ResourceState>) -> Duration {
     let begun = Instant::now();
     let first = u32::try_from(session.snapshot().resources.len()).unwrap();
@@ -169,7 +169,7 @@ fn journal(session: &Session, resource: &Arc<ResourceState>) -> Duration {
     }
     let spent = begun.elapsed();
     // The records repeat one URN, so they must not be recovered: they end where they began.
-    block_on(session.fold(session.snapshot().clone())).unwrap();
+    block_on(session.compact(session.snapshot().clone())).unwrap();
     spent
 }
 

@@ -129,7 +129,7 @@ fn after(crypter: &Crypter, snapshot: &Snapshot, records: &[Vec<Change>]) -> Sto
     block_on(create_stack(&backend, &stack(), crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(crypter))).unwrap();
     if !snapshot.resources.is_empty() || !snapshot.pending.is_empty() {
-        block_on(session.fold(snapshot.clone())).unwrap();
+        block_on(session.compact(snapshot.clone())).unwrap();
     } else {
         block_on(session.abandon()).unwrap();
     }
@@ -155,7 +155,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
         let options = || SessionOptions { environment: disk.environment(), ..options(crypter) };
         let rich = Snapshot { resources: rich_resources(), ..Snapshot::default() };
         let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
-        block_on(session.fold(rich.clone())).unwrap();
+        block_on(session.compact(rich.clone())).unwrap();
         let old = block_on(backend.load(&stack())).unwrap().checkpoint;
         let session = block_on(Session::open(&backend, &stack(), options())).unwrap();
         for record in records {
@@ -164,7 +164,7 @@ fn while_compacting(crypter: &Crypter, records: &[Vec<Change>]) -> [StoredStack;
         let mut resources = rich.resources.clone();
         resources.push(resource("new", 3.0).into());
         disk.plan(Some(FaultSchedule { at, for_good: true, errno: rustix::io::Errno::IO.raw_os_error() }));
-        drop(block_on(session.fold(Snapshot { resources, ..Snapshot::default() })));
+        drop(block_on(session.compact(Snapshot { resources, ..Snapshot::default() })));
         drop(session);
         disk.plan(None);
         let stored = block_on(backend.load(&stack())).unwrap();

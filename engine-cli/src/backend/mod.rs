@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::{Backend, LocalBackend, PatientBackend};
+use maloko_core::state::{Backend, LocalBackend, LockWaitingBackend};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -119,7 +119,7 @@ pub(crate) fn open_patient(context: &Context, place: &Place) -> Result<Arc<dyn B
     let Some(patience) = context.global.lock_timeout else { return Ok(opened) };
     let console = context.console.clone();
     let environment = context.environment.clone();
-    Ok(Arc::new(PatientBackend::new(opened, patience, environment, move |text| console.tell(text))))
+    Ok(Arc::new(LockWaitingBackend::new(opened, patience, environment, move |text| console.tell(text))))
 }
 
 fn open_directory(context: &Context, place: &Place) -> Result<LocalBackend> {

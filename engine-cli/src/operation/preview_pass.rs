@@ -8,7 +8,7 @@ use crate::terminal::prompt;
 use crate::terminal::signals;
 
 use super::handover::{self, Handover};
-use super::plan::PreviewOutcome;
+use super::preview_outcome::PreviewOutcome;
 use super::request::Request;
 
 /// What follows a preview pass.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use maloko_core::event::Summary;
 use maloko_core::operation::{Operation, OperationKind};
-use maloko_core::{Report, Spared};
+use maloko_core::{Report, SparedResources};
 
 use crate::arguments::{
     ConfirmArguments, DestroyArguments, ImportArguments, OperateArguments, PolicyPackArguments, PolicyShowArguments,
@@ -167,7 +167,7 @@ impl Request {
 
     /// What a destroy left in place, where it was to leave something.
     pub(super) fn left_in_place(&self, report: &Report) -> Option<String> {
-        let Spared { protected, needed } = report.spared;
+        let SparedResources { protected, needed } = report.spared;
         let kept = count(protected, "protected resource");
         self.exclude_protected.then(|| match (protected, needed) {
             (0, _) => "No resource is protected.".to_owned(),

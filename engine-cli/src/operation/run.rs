@@ -22,9 +22,9 @@ use super::isolated::Runner;
 use super::other_keys::KeysByVariables;
 use super::outcome_file;
 use super::own_process;
-use super::plan::PreviewOutcome;
 use super::plugins;
 use super::policies;
+use super::preview_outcome::PreviewOutcome;
 use super::program;
 use super::request::Request;
 use super::show::Show;
@@ -266,7 +266,7 @@ async fn open_session(
         let forgotten: Vec<String> =
             snapshot.all_unresolved_creates().iter().map(|unresolved| format!("\n  {}", unresolved.urn())).collect();
         snapshot.forget_unresolved_creates();
-        session.fold(snapshot).await?;
+        session.compact(snapshot).await?;
         workplace.context.console.note(&match forgotten.len() {
             0 => "There was no unresolved create to forget".to_owned(),
             number => format!("Forgot {}:{}", crate::plain::count(number, "unresolved create"), forgotten.concat()),

@@ -9,7 +9,7 @@ use maloko_telemetry::Telemetry;
 
 use super::generated::ImportedResources;
 use super::import::file::ListWriter;
-use super::plan::{Fan, Recorder};
+use super::preview_outcome::{Fan, Recorder};
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::PlanWriter;

@@ -8,7 +8,7 @@ use maloko_core::event::{Event, EventSink, Op, StepMetadata};
 use maloko_core::operation::OperationKind;
 
 use super::Request;
-use super::plan::{PreviewOutcome, Recorder};
+use super::preview_outcome::{PreviewOutcome, Recorder};
 use crate::arguments::{Command, parse};
 
 fn request(line: &str) -> Request {

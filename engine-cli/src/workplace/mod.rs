@@ -14,7 +14,7 @@ use maloko_core::message::{Command, Message};
 use maloko_core::state::lock_file::by_whom;
 use maloko_core::state::{
     Backend, Crypter, Holder, MIN_GENERATIONS, Passphrase, Session, SessionOptions, Snapshot, StackFilter, StackName,
-    StackReading, StoredStack, Unfinished, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
+    StackReading, StoredStack, UnfinishedCommand, overwrite_stack, read_stack, read_stack_beside, reseal_stack,
 };
 
 use crate::backend::{self, PROJECT_DIRECTORY, Place};
@@ -186,7 +186,7 @@ impl<'c> Workplace<'c> {
         stack: &StackName,
         crypter: Crypter,
         command: &str,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Session> {
         self.session_with(stack, self.session_options(crypter, command, self.checks_integrity()), unfinished).await
     }
@@ -211,7 +211,7 @@ impl<'c> Workplace<'c> {
         &self,
         stack: &StackName,
         options: SessionOptions,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Session> {
         let opened = Session::open_to_finish(&*self.backend, stack, options, unfinished).await;
         let session = opened.map_err(|error| self.explain(error, stack))?;

@@ -73,9 +73,9 @@ pub trait ActivityWatcher: Send + Sync {
 
 /// The watchers of one run's activities.
 #[derive(Clone, Default)]
-pub struct Activities(Option<Arc<Watched>>);
+pub struct Activities(Option<Arc<WatchedActivities>>);
 
-struct Watched {
+struct WatchedActivities {
     watchers: Vec<Arc<dyn ActivityWatcher>>,
     next: AtomicU64,
     /// How often the call of a method for a resource has failed, one time after the other.
@@ -84,7 +84,7 @@ struct Watched {
     any_failed: AtomicBool,
 }
 
-impl Watched {
+impl WatchedActivities {
     fn failures(&self) -> MutexGuard<'_, HashMap<(Urn, Cow<'static, str>), u32>> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,7 +105,7 @@ impl Activities {
             return Self(None);
         }
         let (next, failures, any_failed) = (AtomicU64::new(1), Mutex::default(), AtomicBool::new(false));
-        Self(Some(Arc::new(Watched { watchers, next, failures, any_failed })))
+        Self(Some(Arc::new(WatchedActivities { watchers, next, failures, any_failed })))
     }
 
     /// Does anybody watch?
@@ -139,7 +139,7 @@ impl Activities {
 
 /// An activity that goes on.
 pub struct Ongoing {
-    watched: Arc<Watched>,
+    watched: Arc<WatchedActivities>,
     number: u64,
     call: Option<(Urn, Cow<'static, str>)>,
     trace: Option<TraceContext>,

@@ -13,7 +13,7 @@ use crate::urn::Urn;
 
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::notice::Notice;
-use crate::driver::outside_calls::{Reply, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Reply};
 
 /// Something that the run does from its beginning to its end, such as a registration.
 pub type FlowId = u64;
@@ -66,8 +66,8 @@ pub enum Request {
         /// Its request, as protobuf bytes.
         request: Vec<u8>,
     },
-    /// To be told when the watcher knows of all steps so far.
-    AllTold,
+    /// To be answered when all steps so far were reported.
+    AllReported,
     /// To end the operation.
     Finish(ProgramEnd),
     /// To put the SDK's own form in the place of references to provider objects.
@@ -78,8 +78,8 @@ pub enum Request {
 pub enum Response {
     /// The method's answer, as protobuf bytes.
     Rpc(std::result::Result<Vec<u8>, RpcError>),
-    /// All steps so far were told.
-    AllTold,
+    /// All steps so far were reported.
+    AllReported,
     /// How the operation ended.
     Finish(Box<Result<Report>>),
     /// The state with the SDK's own forms, and those that have none.
@@ -88,7 +88,7 @@ pub enum Response {
     Panicked,
 }
 
-/// What is to be done outside of the run. None of it takes time: what does is [`Work`].
+/// What is to be done outside of the run. None of it takes time: what does is [`AnyOutsideCall`].
 pub enum Action {
     /// Do what a flow waits for.
     Do {
@@ -96,8 +96,8 @@ pub enum Action {
         flow: FlowId,
         /// Comes back with the outcome, in [`Input::Done`].
         wait_id: WaitId,
-        /// What is to be done.
-        work: Work,
+        /// The call that is to be made.
+        call: AnyOutsideCall,
     },
     /// Append to the journal; a flow may wait until that is durable.
     Append {
@@ -108,12 +108,12 @@ pub enum Action {
         /// The flow that waits for it, if any does.
         awaited: Option<(FlowId, WaitId)>,
     },
-    /// Tell the watcher.
-    Tell(Event),
-    /// Tell the watcher that the resource's provider was called so long ago.
-    TellCall(Urn, Duration),
-    /// Tell those who watch activities that a resource has to wait, or no longer does.
-    TellWait(Wait),
+    /// Report an event to the watcher.
+    Emit(Event),
+    /// Report to the watcher that the resource's provider was called so long ago.
+    CallBegan(Urn, Duration),
+    /// Report to those who watch activities that a resource has to wait, or no longer does.
+    NoteWait(Wait),
     /// Tell the code of all calls in flight that the run is to end.
     CancelCalls,
     /// Do what a flow waits for that nobody asked for from outside.

@@ -26,7 +26,7 @@ pub struct Report {
     /// Of update and destroy: how many objects of replacements are still to be deleted, or to be made.
     pub waiting: usize,
     /// What a destroy left in place because it is protected.
-    pub spared: Spared,
+    pub spared: SparedResources,
     /// The first error that the host raised, as the object that it raised.
     pub source: Option<HostError>,
     /// What kind of failure the first error is; `None` when nothing failed.
@@ -47,7 +47,7 @@ pub struct Report {
 
 /// What a destroy leaves in place that is to leave out what is protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spared {
+pub struct SparedResources {
     /// Protected resources.
     pub protected: usize,
     /// Those beside them that protected ones need; neither the stack nor providers are counted.

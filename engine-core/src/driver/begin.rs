@@ -15,12 +15,12 @@ impl Flows {
         let operation = &doors.operation;
         learn_secrets(operation, &doors.base);
         for _ in operation.policies.packs() {
-            doors.exchange.tell(Event::PolicyLoad);
+            doors.exchange.emit(Event::PolicyLoad);
         }
         let config = operation.config.iter();
         let hidden = |secret: bool, value: &str| if secret { "[secret]".to_owned() } else { value.to_owned() };
         let prelude = config.map(|(key, entry)| (key.clone(), hidden(entry.secret, &entry.value))).collect();
-        doors.exchange.tell(Event::Prelude(prelude));
+        doors.exchange.emit(Event::Prelude(prelude));
         let unusable = [
             operation.call_limit().err(),
             operation.warns_of_undeclared_outputs().err(),

@@ -65,7 +65,7 @@ impl CallPermits {
         let permit = self.waits.wait_watched(ActivityKind::Permit, urn, name, self.permits.acquire(1)).await;
         self.stop.wait_while_held().await;
         self.reports.go_on()?;
-        self.reports.tell_call(urn);
+        self.reports.call_began(urn);
         Ok(permit)
     }
 

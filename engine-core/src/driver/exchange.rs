@@ -14,7 +14,7 @@ use crate::state::Change;
 use crate::urn::Urn;
 
 use crate::driver::actions::{Action, FlowId, Moment, Wait, WaitId};
-use crate::driver::outside_calls::{Durable, Lost, Reply, RunCall, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Durable, LostOutcome, Reply, RunCall};
 
 /// What flows leave, and what they wait for.
 pub(crate) struct Exchange(AtomicRefCell<Books>);
@@ -36,11 +36,11 @@ struct Books {
 pub(crate) type OwnFlow = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// Resolves when what was appended to the journal is durable.
-pub(crate) struct Written(oneshot::Receiver<Reply>);
+pub(crate) struct PendingRecord(oneshot::Receiver<Reply>);
 
-impl Written {
+impl PendingRecord {
     pub(crate) async fn wait(self) -> Result<()> {
-        self.0.await.ok().and_then(Durable::outcome_of).unwrap_or_else(Lost::lost)
+        self.0.await.ok().and_then(Durable::outcome_of).unwrap_or_else(LostOutcome::lost)
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct WatchedWait<'a> {
 
 impl Drop for WatchedWait<'_> {
     fn drop(&mut self) {
-        self.exchange.leave(Action::TellWait(Wait::Ended(self.number)));
+        self.exchange.leave(Action::NoteWait(Wait::Ended(self.number)));
     }
 }
 
@@ -75,12 +75,12 @@ impl Exchange {
         self.0.borrow_mut().actions.push(action);
     }
 
-    pub(crate) fn tell(&self, event: Event) {
-        self.leave(Action::Tell(event));
+    pub(crate) fn emit(&self, event: Event) {
+        self.leave(Action::Emit(event));
     }
 
-    pub(crate) fn tell_call(&self, urn: Urn, ago: Duration) {
-        self.leave(Action::TellCall(urn, ago));
+    pub(crate) fn call_began(&self, urn: Urn, ago: Duration) {
+        self.leave(Action::CallBegan(urn, ago));
     }
 
     /// What was left since this was last asked.
@@ -138,7 +138,7 @@ impl Exchange {
         let mut books = self.0.borrow_mut();
         books.next_wait += 1;
         let number = books.next_wait;
-        books.actions.push(Action::TellWait(Wait::Began { number, kind, urn: urn.clone(), name }));
+        books.actions.push(Action::NoteWait(Wait::Began { number, kind, urn: urn.clone(), name }));
         WatchedWait { exchange: self, number }
     }
 
@@ -155,17 +155,17 @@ impl Exchange {
 
     /// Has something done outside, and waits for its outcome.
     pub(crate) async fn ask<C: RunCall>(&self, call: C) -> C::Outcome {
-        let done = self.leave_work(call.into()).await;
-        done.ok().and_then(C::outcome_of).unwrap_or_else(Lost::lost)
+        let done = self.leave_call(call.into()).await;
+        done.ok().and_then(C::outcome_of).unwrap_or_else(LostOutcome::lost)
     }
 
-    fn leave_work(&self, work: Work) -> oneshot::Receiver<Reply> {
+    fn leave_call(&self, call: AnyOutsideCall) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
         books.next_wait_id += 1;
         let (wait_id, flow) = (books.next_wait_id, books.current);
         books.waiting.insert(wait_id, sender);
-        books.actions.push(Action::Do { flow, wait_id, work });
+        books.actions.push(Action::Do { flow, wait_id, call });
         receiver
     }
 
@@ -175,13 +175,13 @@ impl Exchange {
     }
 
     /// Appends to the journal. `waiting` is the flow that waits until that is durable; without it, the present one.
-    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> PendingRecord {
         let (sender, receiver) = oneshot::channel();
         let mut books = self.0.borrow_mut();
         books.next_wait_id += 1;
         let (wait_id, flow) = (books.next_wait_id, waiting.unwrap_or(books.current));
         books.waiting.insert(wait_id, sender);
         books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, wait_id)) });
-        Written(receiver)
+        PendingRecord(receiver)
     }
 }

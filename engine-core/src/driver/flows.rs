@@ -76,9 +76,9 @@ impl Flows {
             Request::Rpc { method, request } => {
                 Box::pin(async move { Some(Response::Rpc(self.requests.rpc(&method, &request).await)) })
             }
-            Request::AllTold => Box::pin(async move {
-                self.doors.reports.all_told().await;
-                Some(Response::AllTold)
+            Request::AllReported => Box::pin(async move {
+                self.doors.reports.all_reported().await;
+                Some(Response::AllReported)
             }),
             Request::Finish(program) => {
                 Box::pin(async move { Some(Response::Finish(Box::new(self.finish.finish(program).await))) })

@@ -44,7 +44,7 @@ mod call_permits_tests;
 #[cfg(test)]
 mod tests;
 
-pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, Spared};
+pub use answers::{NotSerialized, ProgramEnd, Report, RpcError, SparedResources};
 pub use calls::plugins::package_of_resource;
 pub use notice::Notice;
 pub use outside::Engine;

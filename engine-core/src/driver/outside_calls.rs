@@ -21,28 +21,28 @@ use crate::wire::Callback;
 /// Something outside of the run that takes time.
 pub trait OutsideCall {
     /// Its outcome.
-    type Outcome: Lost;
+    type Outcome: LostOutcome;
 }
 
 /// What is taken to have come of a call that ended without an outcome.
-pub trait Lost {
+pub trait LostOutcome {
     /// See the trait's text.
     fn lost() -> Self;
 }
 
 /// What hosts and plugins answer.
-type Called<T> = std::result::Result<T, ProviderError>;
+type ProviderResult<T> = std::result::Result<T, ProviderError>;
 
 /// What a live provider says of itself.
 pub struct Describe(pub ObjectId);
 impl OutsideCall for Describe {
-    type Outcome = Called<ProviderDescription>;
+    type Outcome = ProviderResult<ProviderDescription>;
 }
 
 /// A provider's method.
 pub struct Call(pub ObjectId, pub ProviderCall);
 impl OutsideCall for Call {
-    type Outcome = Called<Answer>;
+    type Outcome = ProviderResult<Answer>;
 }
 
 /// Calls a function of the program, or of a plugin.
@@ -55,25 +55,25 @@ pub struct CallBack {
     pub request: Vec<u8>,
 }
 impl OutsideCall for CallBack {
-    type Outcome = Called<Vec<u8>>;
+    type Outcome = ProviderResult<Vec<u8>>;
 }
 
 /// Looks among the program's live providers for the one that a resource names; `None`: there is none.
 pub struct Find(pub Arc<ProviderReference>);
 impl OutsideCall for Find {
-    type Outcome = Called<Option<ObjectId>>;
+    type Outcome = ProviderResult<Option<ObjectId>>;
 }
 
 /// Has the provider that a resource names found or made again; `None`: it cannot be.
 pub struct Rebuild(pub Arc<ProviderReference>);
 impl OutsideCall for Rebuild {
-    type Outcome = Called<Option<ObjectId>>;
+    type Outcome = ProviderResult<Option<ObjectId>>;
 }
 
 /// Finds what a user named as a provider; `None`: there is none.
-pub struct Named(pub Arc<ProviderReference>);
-impl OutsideCall for Named {
-    type Outcome = Called<Option<ObjectId>>;
+pub struct FindNamed(pub Arc<ProviderReference>);
+impl OutsideCall for FindNamed {
+    type Outcome = ProviderResult<Option<ObjectId>>;
 }
 
 /// Was a provider of this class registered by hand? What cannot be asked was not.
@@ -85,13 +85,13 @@ impl OutsideCall for IsByHand {
 /// The SDK's own form of a provider.
 pub struct Serialize(pub ObjectId);
 impl OutsideCall for Serialize {
-    type Outcome = Called<SerializedProvider>;
+    type Outcome = ProviderResult<SerializedProvider>;
 }
 
 /// What a resource of the built-in package is asked.
 pub struct BuiltIn(pub Arc<str>, pub Method);
 impl OutsideCall for BuiltIn {
-    type Outcome = Called<Answer>;
+    type Outcome = ProviderResult<Answer>;
 }
 
 /// A function of the built-in package; `None`: there is no such function.
@@ -110,13 +110,13 @@ impl OutsideCall for Function {
 /// Starts the plugin of a package for a provider resource.
 pub struct StartPlugin(pub Box<PackageRequest>, pub Urn);
 impl OutsideCall for StartPlugin {
-    type Outcome = Called<ObjectId>;
+    type Outcome = ProviderResult<ObjectId>;
 }
 
 /// Asks a plugin something that is no method of a resource.
 pub struct AskPlugin(pub ObjectId, pub Box<PluginQuestion>);
 impl OutsideCall for AskPlugin {
-    type Outcome = Called<PluginAnswer>;
+    type Outcome = ProviderResult<PluginAnswer>;
 }
 
 /// Ends a plugin.
@@ -176,8 +176,8 @@ impl OutsideCall for Durable {
 }
 
 /// Makes this the state, and does away with the journal. Was anything written?
-pub struct Fold(pub Snapshot);
-impl OutsideCall for Fold {
+pub struct Compact(pub Snapshot);
+impl OutsideCall for Compact {
     type Outcome = Result<bool>;
 }
 
@@ -205,8 +205,8 @@ impl OutsideCall for Close {
 macro_rules! outside_calls {
     ($with:ident) => {
         $with! {
-            Describe, Call, CallBack, Find, Rebuild, Named, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
-            StopPlugin, StopPlugins, Remediate, Analyze, AnalyzeStack, ReadAssets, Sleep, Durable, Fold, Close
+            Describe, Call, CallBack, Find, Rebuild, FindNamed, IsByHand, Serialize, BuiltIn, Function, StartPlugin, AskPlugin,
+            StopPlugin, StopPlugins, Remediate, Analyze, AnalyzeStack, ReadAssets, Sleep, Durable, Compact, Close
         }
     };
 }
@@ -215,7 +215,7 @@ pub(in crate::driver) use outside_calls;
 macro_rules! listed {
     ($($name:ident),*) => {
         /// Any [`OutsideCall`].
-        pub enum Work {
+        pub enum AnyOutsideCall {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name)),*
         }
 
@@ -224,7 +224,7 @@ macro_rules! listed {
             $(#[doc = concat!("Of [`", stringify!($name), "`].")] $name(<$name as OutsideCall>::Outcome)),*
         }
 
-        $(impl From<$name> for Work {
+        $(impl From<$name> for AnyOutsideCall {
             fn from(call: $name) -> Self {
                 Self::$name(call)
             }
@@ -242,7 +242,7 @@ macro_rules! listed {
 }
 
 /// An outside call that the run can ask for.
-pub(in crate::driver) trait RunCall: OutsideCall + Into<Work> {
+pub(in crate::driver) trait RunCall: OutsideCall + Into<AnyOutsideCall> {
     /// This call's outcome; `None`: the reply is another call's.
     fn outcome_of(reply: Reply) -> Option<Self::Outcome>;
 }
@@ -251,54 +251,54 @@ outside_calls!(listed);
 
 const FAULT: &str = "its outcome is unknown; this is a bug in maloko";
 
-impl<T> Lost for Called<T> {
+impl<T> LostOutcome for ProviderResult<T> {
     fn lost() -> Self {
         Err(ProviderError::new(ProviderErrorKind::BadReturn, FAULT))
     }
 }
 
-impl<T> Lost for Result<T> {
+impl<T> LostOutcome for Result<T> {
     fn lost() -> Self {
         Err(Error::BadState(FAULT.to_owned().into()))
     }
 }
 
-impl Lost for std::result::Result<PropertyMap, String> {
+impl LostOutcome for std::result::Result<PropertyMap, String> {
     fn lost() -> Self {
         Err(FAULT.to_owned())
     }
 }
 
-impl Lost for OfPack<Remediations> {
+impl LostOutcome for OfPack<Remediations> {
     fn lost() -> Self {
         Err(FAULT.to_owned())
     }
 }
 
-impl Lost for Vec<(usize, OfPack<Analysis>)> {
+impl LostOutcome for Vec<(usize, OfPack<Analysis>)> {
     fn lost() -> Self {
         // That of whichever pack: the run ends with it.
         vec![(0, Err(FAULT.to_owned()))]
     }
 }
 
-impl Lost for Option<std::result::Result<PropertyMap, String>> {
+impl LostOutcome for Option<std::result::Result<PropertyMap, String>> {
     fn lost() -> Self {
-        Some(Lost::lost())
+        Some(LostOutcome::lost())
     }
 }
 
-impl Lost for bool {
+impl LostOutcome for bool {
     fn lost() -> Self {
         false
     }
 }
 
-impl Lost for () {
+impl LostOutcome for () {
     fn lost() -> Self {}
 }
 
-impl Lost for Vec<String> {
+impl LostOutcome for Vec<String> {
     fn lost() -> Self {
         Self::new()
     }

@@ -32,7 +32,7 @@ pub struct Run {
 struct Flow {
     work: BoxFuture<'static, Option<Response>>,
     waker: Waker,
-    woken: Arc<Woken>,
+    woken: Arc<FlowWaker>,
     /// Did the run begin it by itself?
     is_own: bool,
 }
@@ -41,13 +41,13 @@ struct Flow {
 type Ready = Arc<AtomicRefCell<VecDeque<FlowId>>>;
 
 /// What wakes a flow: something that came in, or another flow.
-struct Woken {
+struct FlowWaker {
     flow: FlowId,
     is_ready: AtomicBool,
     ready: Ready,
 }
 
-impl Wake for Woken {
+impl Wake for FlowWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -130,7 +130,7 @@ impl Run {
     }
 
     fn begin(&mut self, id: FlowId, is_own: bool, work: BoxFuture<'static, Option<Response>>) {
-        let woken = Arc::new(Woken { flow: id, is_ready: AtomicBool::new(true), ready: Arc::clone(&self.ready) });
+        let woken = Arc::new(FlowWaker { flow: id, is_ready: AtomicBool::new(true), ready: Arc::clone(&self.ready) });
         self.flows.insert(id, Flow { work, waker: Waker::from(Arc::clone(&woken)), woken, is_own });
         self.ready.borrow_mut().push_back(id);
     }

@@ -20,7 +20,7 @@ use super::*;
 use crate::driver::ProgramEnd;
 use crate::driver::actions::{Request, WaitId};
 use crate::driver::doors::{Doors, RunStart};
-use crate::driver::outside_calls::{Call, Describe, Reply, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Call, Describe, Reply};
 use crate::driver::tests::outside_world::moment;
 
 struct Alone(Run);
@@ -76,8 +76,8 @@ impl Alone {
     /// Registers a resource up to the record of its create; gives that record's number.
     fn begin_create(&mut self) -> (FlowId, WaitId) {
         let (flow, actions) = self.ask(resource());
-        let (wait_id, work) = only_work(actions);
-        assert!(matches!(work, Work::Describe(Describe(1))));
+        let (wait_id, call) = only_call(actions);
+        assert!(matches!(call, AnyOutsideCall::Describe(Describe(1))));
         (flow, only_append(&self.take(Input::Done(wait_id, Reply::Describe(Ok(description()))))))
     }
 }
@@ -113,13 +113,13 @@ fn description() -> ProviderDescription {
     ProviderDescription { reference: Arc::new(reference), capabilities, autonaming: None, limits: None }
 }
 
-fn only_work(actions: Vec<Action>) -> (WaitId, Work) {
-    let mut works = actions.into_iter().filter_map(|action| match action {
-        Action::Do { wait_id, work, .. } => Some((wait_id, work)),
+fn only_call(actions: Vec<Action>) -> (WaitId, AnyOutsideCall) {
+    let mut calls = actions.into_iter().filter_map(|action| match action {
+        Action::Do { wait_id, call, .. } => Some((wait_id, call)),
         _ => None,
     });
-    match (works.next(), works.next()) {
-        (Some(work), None) => work,
+    match (calls.next(), calls.next()) {
+        (Some(call), None) => call,
         _ => panic!("one thing is to be done"),
     }
 }
@@ -133,7 +133,9 @@ fn only_append(actions: &[Action]) -> WaitId {
                 assert!(changes.iter().any(|change| matches!(change, Change::Begin { .. })));
                 wait_ids.push(*wait_id);
             }
-            Action::Do { work: Work::Call(_), .. } => panic!("a provider is called before its record is durable"),
+            Action::Do { call: AnyOutsideCall::Call(_), .. } => {
+                panic!("a provider is called before its record is durable")
+            }
             _ => {}
         }
     }
@@ -146,16 +148,16 @@ fn created() -> Reply {
 }
 
 fn is_told(actions: &[Action], told: impl Fn(&Event) -> bool) -> bool {
-    actions.iter().any(|action| matches!(action, Action::Tell(event) if told(event)))
+    actions.iter().any(|action| matches!(action, Action::Emit(event) if told(event)))
 }
 
 #[test]
 fn a_provider_is_called_when_the_record_of_it_is_durable_and_the_step_is_done_when_that_of_its_outcome_is() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-    assert!(matches!(work, Work::Call(Call(1, call)) if matches!(call.method, Method::Create { .. })));
-    let actions = run.take(Input::Done(call, created()));
+    let (wait_id, call) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    assert!(matches!(call, AnyOutsideCall::Call(Call(1, call)) if matches!(call.method, Method::Create { .. })));
+    let actions = run.take(Input::Done(wait_id, created()));
     // The program goes on at once; who watches is told when it is on the disk.
     assert!(actions.iter().any(|action| matches!(action, Action::Answer(answered, _) if *answered == flow)));
     assert!(!is_told(&actions, |event| matches!(event, Event::StepDone(_))));
@@ -185,8 +187,8 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
     for late_first in [true, false] {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-        let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
+        let (wait_id, call) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let AnyOutsideCall::Call(Call(_, call)) = call else { panic!("the provider is called") };
         let late = || Input::Late(call.number, Ok(Answer::created("i-1", PropertyMap::new())));
         let given_up = || {
             let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
@@ -212,17 +214,18 @@ fn an_answer_that_comes_late_counts_whichever_comes_first_it_or_the_word_that_it
 fn the_end_of_a_run_waits_until_an_answer_that_came_late_is_recorded() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (wait_id, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-    let Work::Call(Call(_, call)) = work else { panic!("the provider is called") };
+    let (wait_id, call) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let AnyOutsideCall::Call(Call(_, call)) = call else { panic!("the provider is called") };
     let error = ProviderError::new(ProviderErrorKind::TimedOut, "it took too long");
     let given_up = run.take(Input::Done(wait_id, Reply::Call(Err(error))));
     run.make_durable(given_up);
     let answer = Answer::created("i-1", PropertyMap::new());
     let late = run.take(Input::Late(call.number, Ok(answer)));
-    let folds = |actions: &[Action]| actions.iter().any(|it| matches!(it, Action::Do { work: Work::Fold(_), .. }));
+    let compacts =
+        |actions: &[Action]| actions.iter().any(|it| matches!(it, Action::Do { call: AnyOutsideCall::Compact(_), .. }));
     let (_, ending) = run.ask(Request::Finish(ProgramEnd::default()));
-    assert!(!folds(&ending));
-    assert!(folds(&run.make_durable(late)));
+    assert!(!compacts(&ending));
+    assert!(compacts(&run.make_durable(late)));
 }
 
 #[test]
@@ -233,7 +236,7 @@ fn a_request_that_is_given_up_leaves_its_turn_to_others() {
     run.take(Input::Forget(flow));
     assert_eq!(run.0.all().doors.stop.in_flight(), 0);
     let (_, actions) = run.ask(Request::Finish(ProgramEnd::default()));
-    assert!(matches!(only_work(actions).1, Work::Fold(_)));
+    assert!(matches!(only_call(actions).1, AnyOutsideCall::Compact(_)));
 }
 
 #[test]
@@ -255,7 +258,7 @@ fn in_a_run_that_is_held_no_call_begins_until_it_is_cancelled() {
     let mut run = Alone::new();
     run.take(Input::Hold);
     let (_, actions) = run.ask(resource());
-    let (wait_id, _) = only_work(actions);
+    let (wait_id, _) = only_call(actions);
     let actions = run.take(Input::Done(wait_id, Reply::Describe(Ok(description()))));
     assert!(!actions.iter().any(|action| {
         matches!(action, Action::Halt | Action::Answer(..) | Action::Append { .. } | Action::Do { .. })
@@ -271,7 +274,7 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
     let mut run = Alone::with_ids(Arc::new(|| panic!("no entropy")));
     let (flow, mut actions) = run.ask(resource());
     // Up to where an id is needed.
-    while let Some(Action::Do { wait_id, work: Work::Describe(_), .. }) = actions.pop() {
+    while let Some(Action::Do { wait_id, call: AnyOutsideCall::Describe(_), .. }) = actions.pop() {
         actions = run.take(Input::Done(wait_id, Reply::Describe(Ok(description()))));
     }
     let answered = |action: &Action| matches!(action, Action::Answer(id, Response::Panicked) if *id == flow);
@@ -285,8 +288,8 @@ fn a_flow_that_panics_ends_the_run_and_whoever_asked_for_it_is_answered() {
 fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it() {
     let mut run = Alone::new();
     let (flow, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-    let mut actions = run.take(Input::Lost(call));
+    let (wait_id, _) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let mut actions = run.take(Input::Lost(wait_id));
     // What is known of it is recorded first.
     let recorded = actions.iter().find_map(|action| match action {
         Action::Append { awaited: Some((_, wait_id)), .. } => Some(*wait_id),
@@ -303,8 +306,8 @@ fn what_was_dropped_before_it_was_done_fails_its_step_and_nothing_waits_for_it()
 fn a_run_whose_own_flow_is_given_up_does_not_say_that_all_is_well() {
     let mut run = Alone::new();
     let (_, intent) = run.begin_create();
-    let (call, _) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-    let actions = run.take(Input::Done(call, created()));
+    let (wait_id, _) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+    let actions = run.take(Input::Done(wait_id, created()));
     let own = actions.iter().find_map(|action| match action {
         Action::Drive(flow) => Some(*flow),
         _ => None,
@@ -318,10 +321,10 @@ fn the_same_inputs_give_the_same_actions() {
     let told = || {
         let mut run = Alone::new();
         let (_, intent) = run.begin_create();
-        let (call, work) = only_work(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
-        let Work::Call(Call(_, asked)) = work else { panic!("the provider is called") };
+        let (wait_id, call) = only_call(run.take(Input::Done(intent, Reply::Durable(Ok(())))));
+        let AnyOutsideCall::Call(Call(_, asked)) = call else { panic!("the provider is called") };
         let mut all: Vec<String> = vec![format!("{asked:?}")];
-        all.extend(run.take(Input::Done(call, created())).iter().map(shown));
+        all.extend(run.take(Input::Done(wait_id, created())).iter().map(shown));
         all
     };
     assert_eq!(told(), told());
@@ -331,9 +334,9 @@ fn shown(action: &Action) -> String {
     match action {
         Action::Do { flow, wait_id, .. } => format!("do {flow} {wait_id}"),
         Action::Append { changes, with_next, awaited } => format!("append {changes:?} {with_next} {awaited:?}"),
-        Action::Tell(event) => format!("tell {event:?}"),
-        Action::TellCall(urn, ago) => format!("call {urn} {ago:?}"),
-        Action::TellWait(_) => "wait".to_owned(),
+        Action::Emit(event) => format!("tell {event:?}"),
+        Action::CallBegan(urn, ago) => format!("call {urn} {ago:?}"),
+        Action::NoteWait(_) => "wait".to_owned(),
         Action::CancelCalls => "cancel".to_owned(),
         Action::Drive(flow) => format!("drive {flow}"),
         Action::Answer(flow, Response::Rpc(answer)) => format!("answer {flow} {answer:?}"),

@@ -28,10 +28,10 @@ type Keys = IndexMap<String, KnownKey>;
 
 /// Keys by passphrase and salt. Clones share them.
 #[derive(Clone, Default)]
-pub struct KnownKeys(Arc<Shared>);
+pub struct KnownKeys(Arc<KeyCache>);
 
 #[derive(Default)]
-struct Shared {
+struct KeyCache {
     keys: Mutex<Keys>,
     /// How many are derived just now.
     deriving: Mutex<usize>,
@@ -39,7 +39,7 @@ struct Shared {
 }
 
 /// The right to derive a key, until it is dropped.
-pub(crate) struct Turn<'k>(&'k Shared);
+pub(crate) struct Turn<'k>(&'k KeyCache);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {

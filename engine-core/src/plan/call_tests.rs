@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::testing::{Decided, decide, goal, inputs, map, old, planner, planner_of, replaces, said, update, urn};
+use super::testing::{
+    PlannedRegistration, decide, goal, inputs, map, old, planner, planner_of, replaces, said, update, urn,
+};
 use crate::provider::Method;
 use crate::resource_state::ResourceState;
 use crate::value::PropertyMap;
 
 /// Old and new properties of each check.
-fn checks(decided: &Decided) -> Vec<(PropertyMap, PropertyMap)> {
+fn checks(decided: &PlannedRegistration) -> Vec<(PropertyMap, PropertyMap)> {
     let calls = decided.asked.iter().filter_map(|question| match &question.method {
         Method::Check { olds, news } => Some((olds.clone(), news.clone())),
         _ => None,

@@ -1,6 +1,6 @@
 //! Which changes of a provider's code count, and what they lead to.
 
-use super::{CodeChange, Compared, changed_classes, judge, kept_revision};
+use super::{CodeChange, DiffInputs, changed_classes, judge, kept_revision};
 use crate::provider::{DiffAnswer, ProviderReference, Revision};
 use crate::value::PropertyMap;
 
@@ -79,7 +79,7 @@ fn a_renewal_updates_what_diff_calls_unchanged_and_replaces_where_it_says_so() {
     let empty = PropertyMap::new();
     let diff_result = |changes, replaces: &[&str], renewed| {
         let replaces = replaces.iter().map(|key| (*key).to_owned()).collect();
-        let compared = Compared {
+        let compared = DiffInputs {
             old_inputs: &empty,
             new_inputs: &empty,
             ignore_changes: &[],

@@ -11,7 +11,7 @@ use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
 
 use super::goal::Goal;
-use super::planner::{Planner, Seen};
+use super::planner::{EarlierRegistration, Planner};
 use super::refusals::registration::RegistrationError;
 use super::step::Step;
 
@@ -78,7 +78,7 @@ impl Planner {
         if let Some((number, _)) = &old {
             self.handled.insert(*number);
         }
-        self.seen.insert(urn.clone(), Seen::default());
+        self.registered.insert(urn.clone(), EarlierRegistration::default());
         let id = old.as_ref().map_or_else(|| (self.new_id)(), |(_, resource)| resource.id.clone());
         let reference = format!("{urn}::{id}");
         let resource = ResourceState {

@@ -27,8 +27,8 @@ pub struct DiffResult {
     pub only_renewed: bool,
 }
 
-/// The inputs and options that a verdict rests on.
-pub struct Compared<'a> {
+/// The inputs and options that a diff result rests on.
+pub struct DiffInputs<'a> {
     /// Inputs of the old state.
     pub old_inputs: &'a PropertyMap,
     /// Checked inputs.
@@ -49,7 +49,7 @@ const INIT_ERROR: &str = "#initerror";
 /// Reads a provider's answer. Where it leaves the question open, the inputs are compared; where it says "changed"
 /// without naming keys, they are compared to find the keys that `replaceOnChanges` is about.
 #[must_use]
-pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
+pub fn judge(answer: &DiffAnswer, compared: &DiffInputs<'_>) -> DiffResult {
     if let Some(detailed) = answer.detailed.as_ref().filter(|_| answer.changes.is_some()) {
         return judge_detailed(answer, detailed, compared);
     }
@@ -94,7 +94,7 @@ pub fn judge(answer: &DiffAnswer, compared: &Compared<'_>) -> DiffResult {
 }
 
 /// Reads an answer that has the differences by path: it needs a replacement where one of them says so.
-fn judge_detailed(answer: &DiffAnswer, detailed: &DetailedDiff, compared: &Compared<'_>) -> DiffResult {
+fn judge_detailed(answer: &DiffAnswer, detailed: &DetailedDiff, compared: &DiffInputs<'_>) -> DiffResult {
     let mut diff_result = DiffResult {
         changed: answer.changes == Some(true),
         delete_before_replace: answer.delete_before_replace,
@@ -134,7 +134,7 @@ fn patterns(paths: &[String]) -> impl Iterator<Item = PathPattern> {
     paths.iter().filter_map(|text| text.parse().ok())
 }
 
-fn apply_replace_on_changes(diff_result: &mut DiffResult, compared: &Compared<'_>) {
+fn apply_replace_on_changes(diff_result: &mut DiffResult, compared: &DiffInputs<'_>) {
     let listed: Vec<PathPattern> = patterns(compared.replace_on_changes).collect();
     let Some(detailed) = diff_result.detailed.as_mut().filter(|_| !listed.is_empty()) else { return };
     for (path, diff) in detailed.iter_mut() {

@@ -7,7 +7,7 @@ use crate::state::ResourceNumber;
 use crate::urn::Urn;
 
 use super::goal::{Alias, Goal};
-use super::planner::{Planner, Seen};
+use super::planner::{EarlierRegistration, Planner};
 use super::refusals::registration::RegistrationError;
 
 impl Planner {
@@ -55,7 +55,8 @@ impl Planner {
 
     /// Every former URN of a registration, in the order in which they are tried.
     pub(super) fn former_urns(&self, urn: &Urn, goal: &Goal) -> Vec<Urn> {
-        let parent = goal.parent.as_ref().and_then(|parent| self.seen.get(parent).map(|seen| (parent, seen)));
+        let parent =
+            goal.parent.as_ref().and_then(|parent| self.registered.get(parent).map(|earlier| (parent, earlier)));
         let mut found = Vec::new();
         let mut add = |candidate: Urn| {
             if candidate != *urn && !found.contains(&candidate) {
@@ -65,11 +66,11 @@ impl Planner {
         for alias in &goal.aliases {
             let former = self.expand(alias, goal);
             add(former.clone());
-            for inherited in parent.iter().filter_map(|(parent, seen)| inherit(parent, seen, &former)) {
+            for inherited in parent.iter().filter_map(|(parent, earlier)| inherit(parent, earlier, &former)) {
                 add(inherited);
             }
         }
-        for inherited in parent.iter().filter_map(|(parent, seen)| inherit(parent, seen, urn)) {
+        for inherited in parent.iter().filter_map(|(parent, earlier)| inherit(parent, earlier, urn)) {
             add(inherited);
         }
         found
@@ -85,7 +86,7 @@ impl Planner {
                 };
                 // A parent that itself was found under a former URN stands for that one.
                 let parent_type = parent.map_or("", |parent| {
-                    let former = self.seen.get(parent).and_then(|seen| seen.formerly.as_ref());
+                    let former = self.registered.get(parent).and_then(|earlier| earlier.formerly.as_ref());
                     former.unwrap_or(parent).qualified_type()
                 });
                 Urn::new(
@@ -101,7 +102,7 @@ impl Planner {
 
     /// Notes that a registration took over the resource of a former URN; refuses what two resources claim.
     pub(super) fn claim(&mut self, former: &Urn, urn: &Urn) -> Result<(), RegistrationError> {
-        if self.seen.contains_key(former) {
+        if self.registered.contains_key(former) {
             return Err(RegistrationError::alias_of_present(urn, former));
         }
         if let Some(other) = self.claimed.get(former) {
@@ -113,8 +114,8 @@ impl Planner {
 }
 
 /// The URN that a child had below a parent that was found under a former URN.
-fn inherit(parent: &Urn, seen: &Seen, child: &Urn) -> Option<Urn> {
-    let former = seen.formerly.as_ref()?;
+fn inherit(parent: &Urn, earlier: &EarlierRegistration, child: &Urn) -> Option<Urn> {
+    let former = earlier.formerly.as_ref()?;
     let name = match child.name().strip_prefix(parent.name()) {
         Some(rest) => format!("{}{rest}", former.name()),
         None => child.name().to_owned(),

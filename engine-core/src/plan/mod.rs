@@ -29,6 +29,8 @@ mod constraint_tests;
 #[cfg(test)]
 mod default_provider_tests;
 #[cfg(test)]
+mod diff_result_tests;
+#[cfg(test)]
 mod option_tests;
 #[cfg(test)]
 mod plan_tests;
@@ -40,15 +42,13 @@ mod registration_errors_tests;
 mod secrecy_tests;
 #[cfg(test)]
 mod testing;
-#[cfg(test)]
-mod verdict_tests;
 
 pub use code_change::{CodeChange, changed_classes, kept_revision};
-pub use diff_result::{Compared, DiffResult, judge};
+pub use diff_result::{DiffInputs, DiffResult, judge};
 pub use goal::{Alias, Goal};
 pub use migration::{Migration, Subtree, migrate};
 pub use names::{bearers, did_you_mean, first_few, several_bear_it};
-pub use planner::{Inherited, Planner};
+pub use planner::{InheritedOptions, Planner};
 pub use refusals::package::function_not_hosted;
 pub use refusals::registration::{RegistrationError, not_a_path, serialised_provider, unregistered_hook};
 pub use registration::progress::Registration;

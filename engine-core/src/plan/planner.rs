@@ -18,7 +18,7 @@ use super::targets::{Leftovers, Targets, matches_any};
 
 /// What later registrations need to know of an earlier one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct EarlierRegistration {
     pub(super) protect: bool,
     pub(super) retain_on_delete: bool,
     pub(super) deleted_with: Option<Urn>,
@@ -33,7 +33,7 @@ pub(super) struct Seen {
 
 /// Options that children take from their parent when they do not say themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inherited {
+pub struct InheritedOptions {
     /// Protection.
     pub protect: bool,
     /// Forget instead of deleting.
@@ -56,7 +56,7 @@ pub struct Planner {
     taken_in: UrnMap<(ResourceNumber, Arc<ResourceState>)>,
     /// Resources that are no targets and stay as they were.
     pub(super) carried: FixedSet<ResourceNumber>,
-    pub(super) seen: UrnMap<Seen>,
+    pub(super) registered: UrnMap<EarlierRegistration>,
     pub(super) claimed: UrnMap<Urn>,
     pub(super) replaced: UrnSet,
     pub(super) targets: Targets,
@@ -88,7 +88,7 @@ impl Planner {
         Self {
             naming: NamingConfig::read(&facts),
             targets: Targets::new(&operation),
-            seen: map_for(base.len()),
+            registered: map_for(base.len()),
             operation,
             base,
             by_urn,
@@ -161,12 +161,12 @@ impl Planner {
     /// Was a resource of that URN registered or read in this run?
     #[must_use]
     pub fn is_seen(&self, urn: &Urn) -> bool {
-        self.seen.contains_key(urn)
+        self.registered.contains_key(urn)
     }
 
     /// The resources that were registered or read in this run.
     pub fn all_seen(&self) -> impl Iterator<Item = &Urn> {
-        self.seen.keys()
+        self.registered.keys()
     }
 
     /// Ends a registration because of a refusal; a preview only notes it, so that all of them are seen at once
@@ -188,7 +188,7 @@ impl Planner {
     /// The URN of the resource that a registration of this run went on from, where that is another one.
     #[must_use]
     pub fn formerly(&self, urn: &Urn) -> Option<&Urn> {
-        self.seen.get(urn)?.formerly.as_ref()
+        self.registered.get(urn)?.formerly.as_ref()
     }
 
     /// Takes back what was planned for a registration, because it is left out after all, or because it failed before
@@ -211,11 +211,11 @@ impl Planner {
 
     /// The options that children of a resource of this run take over; `None` when it was not registered.
     #[must_use]
-    pub fn inherited(&self, parent: &Urn) -> Option<Inherited> {
-        self.seen.get(parent).map(|seen| Inherited {
-            protect: seen.protect,
-            retain_on_delete: seen.retain_on_delete,
-            deleted_with: seen.deleted_with.clone(),
+    pub fn inherited(&self, parent: &Urn) -> Option<InheritedOptions> {
+        self.registered.get(parent).map(|earlier| InheritedOptions {
+            protect: earlier.protect,
+            retain_on_delete: earlier.retain_on_delete,
+            deleted_with: earlier.deleted_with.clone(),
         })
     }
 
@@ -255,7 +255,7 @@ impl Planner {
 
     /// Is there a resource of that URN, or one that this run gave another one? Its views go with it, and not by themselves.
     fn is_known(&self, urn: &Urn) -> bool {
-        self.seen.contains_key(urn) || self.claimed.contains_key(urn) || self.by_urn.contains_key(urn)
+        self.registered.contains_key(urn) || self.claimed.contains_key(urn) || self.by_urn.contains_key(urn)
     }
 
     /// What a carried resource refers to is carried along with it, and so is what that refers to, as far as the program

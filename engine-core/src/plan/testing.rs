@@ -102,13 +102,13 @@ pub(super) fn replaces(delete_first: bool) -> DiffAnswer {
 }
 
 /// Everything that came of a registration.
-pub(super) struct Decided {
+pub(super) struct PlannedRegistration {
     pub(super) steps: Vec<Step>,
     pub(super) asked: Vec<Question>,
     pub(super) complaints: Vec<RegistrationError>,
 }
 
-impl Decided {
+impl PlannedRegistration {
     pub(super) fn ops(&self) -> Vec<Op> {
         self.steps.iter().map(|step| step.op).collect()
     }
@@ -134,13 +134,13 @@ pub(super) fn try_decide_by(
     planner: &mut Planner,
     goal: Goal,
     diff: impl Fn(&Question) -> DiffAnswer,
-) -> Result<Decided, RegistrationError> {
+) -> Result<PlannedRegistration, RegistrationError> {
     let mut registration = planner.begin(goal)?;
     let mut asked = Vec::new();
     let mut answer = None;
     loop {
         match planner.advance(&mut registration, answer.take())? {
-            Next::Act(steps) => return Ok(Decided { steps, asked, complaints: registration.complaints }),
+            Next::Act(steps) => return Ok(PlannedRegistration { steps, asked, complaints: registration.complaints }),
             Next::Review(_) => registration.take_reviewed(None),
             Next::Ask(question) => {
                 answer = Some(match &question.method {
@@ -153,20 +153,28 @@ pub(super) fn try_decide_by(
     }
 }
 
-pub(super) fn decide_by(planner: &mut Planner, goal: Goal, diff: impl Fn(&Question) -> DiffAnswer) -> Decided {
+pub(super) fn decide_by(
+    planner: &mut Planner,
+    goal: Goal,
+    diff: impl Fn(&Question) -> DiffAnswer,
+) -> PlannedRegistration {
     try_decide_by(planner, goal, diff).unwrap_or_else(|refusal| panic!("refused: {refusal:?}"))
 }
 
-pub(super) fn decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> Decided {
+pub(super) fn decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> PlannedRegistration {
     decide_by(planner, goal, |_| diff.clone())
 }
 
-pub(super) fn try_decide(planner: &mut Planner, goal: Goal, diff: &DiffAnswer) -> Result<Decided, RegistrationError> {
+pub(super) fn try_decide(
+    planner: &mut Planner,
+    goal: Goal,
+    diff: &DiffAnswer,
+) -> Result<PlannedRegistration, RegistrationError> {
     try_decide_by(planner, goal, |_| diff.clone())
 }
 
 /// What a refusal says.
-pub(super) fn refuse(decided: Result<Decided, RegistrationError>) -> String {
+pub(super) fn refuse(decided: Result<PlannedRegistration, RegistrationError>) -> String {
     match decided {
         Err(refusal) => crate::Message::join(&refusal.messages, "\n").into(),
         Ok(decided) => panic!("accepted: {:?}", decided.ops()),

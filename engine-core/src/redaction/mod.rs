@@ -7,12 +7,12 @@ use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
 mod forms;
-mod known;
+mod known_secrets;
 mod reading;
 mod unescape;
 mod view;
 
-use known::Known;
+use known_secrets::KnownSecrets;
 use reading::{each_reading, origin};
 
 use crate::value::{AssetSource, PropertyMap, Value, base64_of};
@@ -49,7 +49,7 @@ struct Table {
     /// Attributes of providers that were looked through.
     attributes: HashSet<Box<str>>,
     /// Every reading and form of the secrets.
-    known: Known,
+    known: KnownSecrets,
 }
 
 impl fmt::Debug for Redactor {

@@ -5,12 +5,12 @@
 
 /// What one escape stands for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decoded {
+pub(super) struct UnescapedBytes {
     bytes: [u8; 4],
     length: usize,
 }
 
-impl Decoded {
+impl UnescapedBytes {
     pub(super) fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -27,22 +27,22 @@ impl Decoded {
 }
 
 /// What the escape at the beginning stands for, and its length; `None` where there is none.
-pub(super) fn unescape_at(text: &[u8]) -> Option<(Decoded, usize)> {
+pub(super) fn unescape_at(text: &[u8]) -> Option<(UnescapedBytes, usize)> {
     match text {
-        [b'%', high, low, ..] => Some((Decoded::byte(byte_of(&[*high, *low])?), 3)),
+        [b'%', high, low, ..] => Some((UnescapedBytes::byte(byte_of(&[*high, *low])?), 3)),
         // A space in forms.
-        [b'+', ..] => Some((Decoded::byte(b' '), 1)),
+        [b'+', ..] => Some((UnescapedBytes::byte(b' '), 1)),
         [b'&', rest @ ..] => entity(rest),
         // An apostrophe inside of apostrophes, in a shell.
-        [b'\'', b'"', b'\'', b'"', b'\'', ..] => Some((Decoded::byte(b'\''), 5)),
-        [b'\'', b'\\', b'\'', b'\'', ..] => Some((Decoded::byte(b'\''), 4)),
+        [b'\'', b'"', b'\'', b'"', b'\'', ..] => Some((UnescapedBytes::byte(b'\''), 5)),
+        [b'\'', b'\\', b'\'', b'\'', ..] => Some((UnescapedBytes::byte(b'\''), 4)),
         [b'\\', rest @ ..] => backslash(rest),
         _ => None,
     }
 }
 
-fn backslash(rest: &[u8]) -> Option<(Decoded, usize)> {
-    let plain = |byte| Some((Decoded::byte(byte), 2));
+fn backslash(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
+    let plain = |byte| Some((UnescapedBytes::byte(byte), 2));
     match *rest.first()? {
         b'n' => plain(b'\n'),
         b'r' => plain(b'\r'),
@@ -55,7 +55,7 @@ fn backslash(rest: &[u8]) -> Option<(Decoded, usize)> {
         b'x' => byte_in_hex(rest),
         b'u' if rest.get(1) == Some(&b'{') => braced(rest),
         b'u' => unit(rest),
-        b'U' => Some((Decoded::letter(char::from_u32(hex(rest.get(1..9)?)?)?), 10)),
+        b'U' => Some((UnescapedBytes::letter(char::from_u32(hex(rest.get(1..9)?)?)?), 10)),
         b'0'..=b'7' => octal(rest),
         sign if sign.is_ascii_punctuation() || sign == b' ' => plain(sign),
         _ => None,
@@ -63,64 +63,64 @@ fn backslash(rest: &[u8]) -> Option<(Decoded, usize)> {
 }
 
 /// `\xe4`: a byte of UTF-8 if others follow (`\xc3\xa4`), as in Python's bytes; otherwise a letter.
-fn byte_in_hex(rest: &[u8]) -> Option<(Decoded, usize)> {
+fn byte_in_hex(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
     let at = |start: usize| {
         let escape = rest.get(start..start + 4).filter(|escape| escape.starts_with(b"\\x"))?;
         byte_of(&escape[2..])
     };
     let first = byte_of(rest.get(1..3)?)?;
     if first.is_ascii() {
-        return Some((Decoded::byte(first), 4));
+        return Some((UnescapedBytes::byte(first), 4));
     }
     let mut bytes = [first, 0, 0, 0];
     let more =
         (0..3).map_while(|index| at(3 + 4 * index)).zip(&mut bytes[1..]).map(|(byte, place)| *place = byte).count();
     for length in 2..=more + 1 {
         if std::str::from_utf8(&bytes[..length]).is_ok() {
-            return Some((Decoded { bytes, length }, 4 * length));
+            return Some((UnescapedBytes { bytes, length }, 4 * length));
         }
     }
-    Some((Decoded::letter(char::from(first)), 4))
+    Some((UnescapedBytes::letter(char::from(first)), 4))
 }
 
 /// `\303\244`, as git and C write bytes.
-fn octal(rest: &[u8]) -> Option<(Decoded, usize)> {
+fn octal(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
     let digits = rest.iter().take(3).take_while(|digit| matches!(digit, b'0'..=b'7'));
     let (value, length) =
         digits.fold((0_u32, 0), |(value, length), digit| (value * 8 + u32::from(digit - b'0'), length + 1));
-    Some((Decoded::byte(u8::try_from(value).ok()?), 1 + length))
+    Some((UnescapedBytes::byte(u8::try_from(value).ok()?), 1 + length))
 }
 
 /// `\u00e4`, or two of them for a letter outside of the first plane.
-fn unit(rest: &[u8]) -> Option<(Decoded, usize)> {
+fn unit(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
     let first = hex(rest.get(1..5)?)?;
     if let Some(letter) = char::from_u32(first) {
-        return Some((Decoded::letter(letter), 6));
+        return Some((UnescapedBytes::letter(letter), 6));
     }
     let second = hex(rest.get(5..11)?.strip_prefix(b"\\u")?)?;
     let units = [u16::try_from(first).ok()?, u16::try_from(second).ok()?];
     let letter = char::decode_utf16(units).next()?.ok()?;
-    Some((Decoded::letter(letter), 12))
+    Some((UnescapedBytes::letter(letter), 12))
 }
 
 /// `\u{e4}`.
-fn braced(rest: &[u8]) -> Option<(Decoded, usize)> {
+fn braced(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
     let digits = rest.get(2..)?.iter().take(8).position(|byte| *byte == b'}')?;
     let letter = char::from_u32(hex(&rest[2..2 + digits])?)?;
-    Some((Decoded::letter(letter), 4 + digits))
+    Some((UnescapedBytes::letter(letter), 4 + digits))
 }
 
 /// The longest name of an entity that is known, and room for zeros in a number.
 const LONGEST_ENTITY: usize = 10;
 
-fn entity(rest: &[u8]) -> Option<(Decoded, usize)> {
+fn entity(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
     let length = rest.iter().take(LONGEST_ENTITY).position(|byte| *byte == b';')?;
     let letter = match &rest[..length] {
         [b'#', b'x' | b'X', digits @ ..] => char::from_u32(hex(digits)?)?,
         [b'#', digits @ ..] => char::from_u32(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
         name => named(std::str::from_utf8(name).ok()?)?,
     };
-    Some((Decoded::letter(letter), length + 2))
+    Some((UnescapedBytes::letter(letter), length + 2))
 }
 
 /// The entities of HTML for ASCII's signs.

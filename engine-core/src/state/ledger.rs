@@ -13,7 +13,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
 
 use super::pending_operation::{PendingKind, PendingOperation};
-use super::rename::{self, Renamed};
+use super::rename::{self, RenamedUrns};
 use super::snapshot::Snapshot;
 use super::unresolved_create::{Attempt, UnresolvedCreate};
 
@@ -82,7 +82,7 @@ pub struct Ledger {
     unresolved_creates: UrnMap<Arc<UnresolvedCreate>>,
     next_operation: u32,
     /// Resources that were finished under another URN than that of the resource whose place they took.
-    renamed: Renamed,
+    renamed: RenamedUrns,
 }
 
 impl Ledger {
@@ -110,7 +110,7 @@ impl Ledger {
             pending,
             creating,
             unresolved_creates,
-            renamed: Renamed::default(),
+            renamed: RenamedUrns::default(),
         }
     }
 

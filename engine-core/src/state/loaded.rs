@@ -5,13 +5,13 @@ use crate::error::Result;
 
 use super::backend::StoredStack;
 use super::checkpoint::Checkpoint;
-use super::journal::recovery::{Recovered, Run, recover};
+use super::journal::recovery::{RecoveredStack, Run, recover};
 use super::journal::unfinished;
 use super::name::StackName;
-use super::seal::{Examined, examine};
+use super::seal::{SealCheck, examine};
 
 /// Reads all of it; changes nothing. The seal is examined also where the checkpoint cannot be read.
-pub(super) fn read(stored: &StoredStack, stack: &StackName, run: Run) -> (Result<Recovered>, Examined) {
+pub(super) fn read(stored: &StoredStack, stack: &StackName, run: Run) -> (Result<RecoveredStack>, SealCheck) {
     let is_long = stored.checkpoint.len() >= LONG_TEXT;
     let decode = || {
         unfinished::check(stored)?;

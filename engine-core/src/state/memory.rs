@@ -25,13 +25,13 @@ pub struct MemoryBackend {
 
 #[derive(Debug, Default)]
 struct Content {
-    stacks: BTreeMap<StackName, Stored>,
+    stacks: BTreeMap<StackName, MemoryStack>,
     /// That of the last lease, of whichever stack.
     epoch: u64,
 }
 
 #[derive(Debug, Default)]
-struct Stored {
+struct MemoryStack {
     checkpoint: Vec<u8>,
     journal: Option<Vec<u8>>,
     seal: Option<Vec<u8>>,
@@ -86,7 +86,7 @@ impl MemoryBackend {
     }
 }
 
-impl Stored {
+impl MemoryStack {
     fn to_stored(&self, stack: &StackName) -> StoredStack {
         StoredStack {
             checkpoint: self.checkpoint.clone(),
@@ -129,7 +129,7 @@ impl Backend for MemoryBackend {
         if stacks.contains_key(stack) {
             return Err(Error::Configuration(format!("there is a stack '{stack}' already in memory").into()));
         }
-        stacks.insert(stack.clone(), Stored { checkpoint: checkpoint.to_vec(), ..Stored::default() });
+        stacks.insert(stack.clone(), MemoryStack { checkpoint: checkpoint.to_vec(), ..MemoryStack::default() });
         Ok(())
     }
 
@@ -227,7 +227,7 @@ struct MemoryLease {
 }
 
 impl MemoryLease {
-    fn with<T>(&self, act: impl FnOnce(&mut Stored) -> T) -> Result<T> {
+    fn with<T>(&self, act: impl FnOnce(&mut MemoryStack) -> T) -> Result<T> {
         match self.backend.content().stacks.get_mut(&self.stack) {
             Some(stored) if stored.holder.is_some() && stored.epoch == self.epoch => Ok(act(stored)),
             Some(_) => Err(Error::Locked(

@@ -37,7 +37,7 @@ pub use checkpoint::summary::Summary;
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub(crate) use component_code::recognise_migrated;
 pub use history::HistoryEntry;
-pub use journal::unfinished::Unfinished;
+pub use journal::unfinished::UnfinishedCommand;
 pub use ledger::{Change, Ledger, ResourceNumber};
 pub use local::LocalBackend;
 pub use memory::MemoryBackend;
@@ -54,8 +54,8 @@ pub(crate) use session::unseal;
 pub use session::{Durability, LockWait, Session};
 pub use session_options::SessionOptions;
 pub use snapshot::Snapshot;
-pub use stack::copy::{Copied, migrate_stack};
-pub use stack::patient::PatientBackend;
+pub use stack::copy::{MigrationReport, migrate_stack};
+pub use stack::lock_waiting::LockWaitingBackend;
 pub use stack::restore::{
     GenerationContent, GenerationReading, read_generation, read_generations, restore_stack, salvage_journal,
 };

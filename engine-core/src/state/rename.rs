@@ -8,7 +8,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::{Urn, UrnMap};
 
 /// What resources were called before, and are called now.
-pub(super) type Renamed = UrnMap<Urn>;
+pub(super) type RenamedUrns = UrnMap<Urn>;
 
 /// The URN of a child whose parent has another URN now.
 fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
@@ -22,7 +22,7 @@ fn below(child: &Urn, former: &Urn, parent: &Urn) -> Urn {
 /// Rewrites the references of `untouched` resources, which come in state order, and the URNs of children of what was
 /// renamed; gives what was renamed, these children included. `taken` are the URNs of the resources that the run did
 /// finish.
-pub(super) fn follow(untouched: &mut [Arc<ResourceState>], taken: &HashSet<Urn>, renamed: &Renamed) -> Renamed {
+pub(super) fn follow(untouched: &mut [Arc<ResourceState>], taken: &HashSet<Urn>, renamed: &RenamedUrns) -> RenamedUrns {
     let mut renamed = renamed.clone();
     for resource in untouched {
         if !refers(resource, |urn| renamed.contains_key(urn)) {
@@ -48,7 +48,7 @@ pub(super) fn follow(untouched: &mut [Arc<ResourceState>], taken: &HashSet<Urn>,
 
 /// Rewrites the references of resources that the run did finish. They have their URNs from the program, whatever became
 /// of their parents.
-pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &Renamed) {
+pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &RenamedUrns) {
     for resource in finished.iter_mut().filter(|resource| refers(resource, |urn| renamed.contains_key(urn))) {
         rewrite(Arc::make_mut(resource), |urn| renamed.get(urn));
     }
@@ -56,7 +56,7 @@ pub(super) fn refer(finished: &mut [Arc<ResourceState>], renamed: &Renamed) {
 
 /// Has the resources name their providers by these ones' new URNs. One that was replaced under its new URN left an old
 /// resource under the former one: who was not moved to the new provider still names that.
-pub(super) fn refer_to_providers(resources: &mut [Arc<ResourceState>], renamed: &Renamed) {
+pub(super) fn refer_to_providers(resources: &mut [Arc<ResourceState>], renamed: &RenamedUrns) {
     let providers = resources.iter().filter(|resource| resource.urn.provider_package().is_some());
     let there: HashSet<String> = providers.map(|resource| resource.as_provider_reference()).collect();
     for resource in

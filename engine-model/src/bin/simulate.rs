@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use maloko_model::cloud::Service;
 use maloko_model::driven::Driver;
-use maloko_model::simulation::explore::{Case, Extent, Interruption, Tried, blows, explore, replay};
+use maloko_model::simulation::explore::{Case, CaseCounts, Extent, Interruption, blows, explore, replay};
 use maloko_model::simulation::life::{Kind, Setting};
 
 /// How many failures are shown; the others are only counted.
@@ -111,7 +111,7 @@ fn one(case: &Case) -> ExitCode {
 fn many(request: &Request) -> ExitCode {
     let extent = if request.points == 0 { Extent::Every } else { Extent::Some(request.points) };
     let (next, began) = (AtomicU64::new(0), Instant::now());
-    let total: Mutex<(Tried, Vec<String>)> = Mutex::default();
+    let total: Mutex<(CaseCounts, Vec<String>)> = Mutex::default();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     std::thread::scope(|scope| {
         for _ in 0..cores {

@@ -44,23 +44,23 @@ impl Driver {
         host: Arc<dyn ProviderHost>,
         events: Arc<dyn EventSink>,
         machine: Machine,
-    ) -> Driven {
+    ) -> DrivenRun {
         match self {
-            Self::Loop => Driven::Loop(RunLoop::start(operation, session, host, events, machine)),
-            Self::Engine => Driven::Engine(Engine::start(operation, session, host, events)),
+            Self::Loop => DrivenRun::Loop(RunLoop::start(operation, session, host, events, machine)),
+            Self::Engine => DrivenRun::Engine(Engine::start(operation, session, host, events)),
         }
     }
 }
 
 /// A run that was begun.
-pub enum Driven {
+pub enum DrivenRun {
     /// By the model's loop.
     Loop(Arc<RunLoop>),
     /// By `Engine`.
     Engine(Arc<Engine>),
 }
 
-impl Driven {
+impl DrivenRun {
     /// Answers a method of the resource monitor, with and for protobuf bytes; `None` where the run refuses to.
     pub async fn rpc(&self, method: &str, request: &[u8]) -> Option<Vec<u8>> {
         match self {
@@ -75,11 +75,11 @@ impl Driven {
         }
     }
 
-    /// Waits until all steps so far were told.
-    pub async fn all_told(&self) {
+    /// Waits until all steps so far were reported.
+    pub async fn all_reported(&self) {
         match self {
-            Self::Loop(run) => drop(run.ask(Request::AllTold).await),
-            Self::Engine(engine) => engine.all_told().await,
+            Self::Loop(run) => drop(run.ask(Request::AllReported).await),
+            Self::Engine(engine) => engine.all_reported().await,
         }
     }
 

@@ -1,5 +1,5 @@
 //! A loop around a [`Run`] in a world: it hands the run what comes in, one after the other, and does what comes out, in
-//! that order. When the outcome of a finished work comes back is the world's choice, and so is which of several comes first.
+//! that order. When the outcome of a finished call comes back is the world's choice, and so is which of several comes first.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,7 +12,7 @@ use maloko_core::Operation;
 use maloko_core::environment::Clock;
 use maloko_core::event::EventSink;
 use maloko_core::provider::ProviderHost;
-use maloko_core::run::{Action, FlowId, Input, Outside, Request, Response, Run, WaitId, Work};
+use maloko_core::run::{Action, AnyOutsideCall, FlowId, Input, Outside, Request, Response, Run, WaitId};
 use maloko_core::state::Session;
 
 use crate::world::Machine;
@@ -37,14 +37,14 @@ pub struct RunLoop {
 struct Flow {
     /// Where it came from a request: who waits for the answer.
     asked: Option<oneshot::Sender<Response>>,
-    works: Vec<AbortHandle>,
+    calls: Vec<AbortHandle>,
 }
 
 /// What it still waits for is given up.
 impl Drop for Flow {
     fn drop(&mut self) {
-        for work in &self.works {
-            work.abort();
+        for call in &self.calls {
+            call.abort();
         }
     }
 }
@@ -91,7 +91,7 @@ impl RunLoop {
     pub async fn ask(&self, request: Request) -> Option<Response> {
         let (sender, answer) = oneshot::channel();
         let flow = locked(&self.run).new_flow();
-        locked(&self.flows).insert(flow, Flow { asked: Some(sender), works: Vec::new() });
+        locked(&self.flows).insert(flow, Flow { asked: Some(sender), calls: Vec::new() });
         self.take(Input::Request(flow, request));
         answer.await.ok()
     }
@@ -103,7 +103,7 @@ impl RunLoop {
         }
         for action in actions {
             match self.outside.act(action) {
-                Some(Action::Do { flow, wait_id, work }) => self.begin(flow, wait_id, work),
+                Some(Action::Do { flow, wait_id, call }) => self.begin(flow, wait_id, call),
                 Some(Action::Answer(flow, response)) => {
                     let flow = locked(&self.flows).remove(&flow);
                     if let Some(asked) = flow.and_then(|mut flow| flow.asked.take()) {
@@ -112,7 +112,7 @@ impl RunLoop {
                     }
                 }
                 Some(Action::Forgotten(flow)) => drop(locked(&self.flows).remove(&flow)),
-                // Every work is begun here, whoever asked for it; and nobody waits for a halt: the requests of a program are
+                // Every call is begun here, whoever asked for it; and nobody waits for a halt: the requests of a program are
                 // refused from then on.
                 _ => {}
             }
@@ -142,19 +142,19 @@ impl RunLoop {
         *known = now;
     }
 
-    fn begin(&self, flow: FlowId, wait_id: WaitId, work: Work) {
+    fn begin(&self, flow: FlowId, wait_id: WaitId, call: AnyOutsideCall) {
         let Machine { world, process } = self.machine.clone();
         let way_back = if world.below(2) == 0 { 0 } else { world.below(LONGEST_WAY_BACK) };
-        let (this, performed, machine) = (Weak::clone(&self.this), self.outside.perform(work), self.machine.clone());
-        let (work, handle) = abortable(async move {
+        let (this, performed, machine) = (Weak::clone(&self.this), self.outside.perform(call), self.machine.clone());
+        let (task, handle) = abortable(async move {
             let outcome = performed.await;
             machine.wait(Duration::from_millis(way_back as u64)).await;
             if let Some(this) = this.upgrade() {
                 this.take(Input::Done(wait_id, outcome));
             }
         });
-        locked(&self.flows).entry(flow).or_default().works.push(handle);
-        world.spawn(process, Box::pin(work.map(drop)));
+        locked(&self.flows).entry(flow).or_default().calls.push(handle);
+        world.spawn(process, Box::pin(task.map(drop)));
     }
 }
 

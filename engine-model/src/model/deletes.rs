@@ -109,7 +109,7 @@ impl Model<'_> {
 
     /// With continue-on-error: nothing goes that a failed resource needs.
     fn spare_for_failures(&mut self, condemned: &mut BTreeSet<usize>) {
-        let former = self.failures.iter().filter_map(|urn| self.seen.get(urn)?.formerly.as_ref());
+        let former = self.failures.iter().filter_map(|urn| self.registered.get(urn)?.formerly.as_ref());
         let mut needed: Vec<String> = former.chain(&self.failures).cloned().collect();
         let mut seen = BTreeSet::new();
         while let Some(urn) = needed.pop() {

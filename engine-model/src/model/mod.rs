@@ -2,6 +2,7 @@
 //! possible and one resource after the other. Nothing of the engine's planner, scheduler or diff is used here.
 
 mod deletes;
+mod expected_diff;
 mod packages;
 mod paths;
 mod record;
@@ -11,8 +12,7 @@ mod renames;
 mod replace;
 mod steps;
 mod targets;
-mod verdict;
-mod wanted;
+mod wanted_resource;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::cloud::{Cloud, Providers};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::{CheckMode, DiffMode, ReadMode};
 use crate::rules::{Counts, Rule};
-use crate::sdk::Known;
+use crate::sdk::ResolvedResource;
 use crate::{show, urns};
 
 /// Stands for the id that a provider resource got in this run.
@@ -54,7 +54,7 @@ pub(crate) struct Slot {
 
 /// What later registrations of a run need to know of an earlier one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct EarlierRegistration {
     protect: bool,
     retain: bool,
     deleted_with: Option<String>,
@@ -101,8 +101,8 @@ pub struct Model<'a> {
     /// What exists now.
     pub cloud: Cloud,
     pub(crate) slots: Vec<Slot>,
-    pub(crate) known: BTreeMap<String, Known>,
-    pub(crate) seen: BTreeMap<String, Seen>,
+    pub(crate) known: BTreeMap<String, ResolvedResource>,
+    pub(crate) registered: BTreeMap<String, EarlierRegistration>,
     pub(crate) claimed: BTreeSet<String>,
     pub(crate) replaced: BTreeSet<String>,
     pub(crate) updated: BTreeSet<String>,
@@ -169,7 +169,7 @@ impl<'a> Model<'a> {
             cloud: before.cloud.clone(),
             slots: before.resources.iter().map(slot).collect(),
             known: BTreeMap::new(),
-            seen: BTreeMap::new(),
+            registered: BTreeMap::new(),
             claimed: BTreeSet::new(),
             replaced: BTreeSet::new(),
             updated: BTreeSet::new(),
@@ -222,7 +222,7 @@ impl<'a> Model<'a> {
     fn update(&mut self) {
         let stack = urns::stack();
         let record = Record { urn: stack.clone(), ..Record::default() };
-        self.seen.insert(stack.clone(), Seen::default());
+        self.registered.insert(stack.clone(), EarlierRegistration::default());
         let old = self.find(&stack);
         self.step(if old.is_some() { "same" } else { "create" }, &stack, None);
         match old {

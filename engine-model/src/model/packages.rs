@@ -13,7 +13,7 @@ use crate::rules::Rule;
 use crate::sdk;
 use crate::{show, urns};
 
-use super::wanted::Wanted;
+use super::wanted_resource::WantedResource;
 use super::{Halt, Model, NEW_ID, Record, UNKNOWN_ID};
 
 /// What a plugin is configured with.
@@ -92,7 +92,7 @@ impl Model<'_> {
             return Ok(named);
         }
         let (parent, _) = self.place(resource);
-        if let Some(known) = self.seen.get(&parent).and_then(|seen| seen.providers.get(&package)).cloned() {
+        if let Some(known) = self.registered.get(&parent).and_then(|earlier| earlier.providers.get(&package)).cloned() {
             self.counts.hit(Rule::ProviderOfParent);
             return Ok(known);
         }
@@ -217,7 +217,11 @@ impl Model<'_> {
     }
 
     /// Does another provider resource serve it than before, and does that one say that the object has to be replaced?
-    pub(crate) fn moves_to_another_provider(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<bool, Halt> {
+    pub(crate) fn moves_to_another_provider(
+        &mut self,
+        old: &Record,
+        wanted: &WantedResource<'_>,
+    ) -> Result<bool, Halt> {
         let now = &wanted.record.provider;
         let Some(((new_urn, new_id), (old_urn, old_id))) = now.rsplit_once("::").zip(old.provider.rsplit_once("::"))
         else {
@@ -226,7 +230,7 @@ impl Model<'_> {
         if *now == old.provider {
             return Ok(false);
         }
-        let formerly = self.seen.get(new_urn).and_then(|seen| seen.formerly.as_deref());
+        let formerly = self.registered.get(new_urn).and_then(|earlier| earlier.formerly.as_deref());
         if formerly == Some(old_urn) && new_id == old_id {
             self.counts.hit(Rule::ProviderRenamed);
             return Ok(false);

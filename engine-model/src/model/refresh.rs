@@ -6,12 +6,12 @@ use maloko_core::provider::{Answer, Method, ProviderErrorKind};
 
 use crate::program::Resource;
 use crate::rules::Rule;
-use crate::sdk::{self, Known};
+use crate::sdk::{self, ResolvedResource};
 use crate::urns;
 
 use super::register::secrets;
 use super::targets::names;
-use super::{Halt, Model, Record, Seen, Slot};
+use super::{EarlierRegistration, Halt, Model, Record, Slot};
 
 impl Model<'_> {
     /// Reads every selected object.
@@ -59,11 +59,11 @@ impl Model<'_> {
             if let (Some(slot), true) = (old, is_dynamic) {
                 self.served.insert(self.slots[slot].record.urn.clone(), resource.name.clone());
             }
-            self.seen.insert(urn.clone(), Seen { formerly, ..Seen::default() });
-            self.known.insert(resource.name.clone(), Known { urn, ..Known::default() });
+            self.registered.insert(urn.clone(), EarlierRegistration { formerly, ..EarlierRegistration::default() });
+            self.known.insert(resource.name.clone(), ResolvedResource { urn, ..ResolvedResource::default() });
         }
         self.claimed.clear();
-        self.seen.clear();
+        self.registered.clear();
         self.known.clear();
     }
 
@@ -201,10 +201,10 @@ impl Model<'_> {
     }
 
     /// A resource that the program only looks up.
-    pub(crate) fn look_up(&mut self, resource: &Resource, of: &str) -> Result<Known, Halt> {
+    pub(crate) fn look_up(&mut self, resource: &Resource, of: &str) -> Result<ResolvedResource, Halt> {
         let provider = self.provider_of(resource)?;
         let (parent, urn) = self.place(resource);
-        if self.seen.contains_key(&urn) {
+        if self.registered.contains_key(&urn) {
             self.counts.hit(Rule::DuplicateUrn);
             return Err(Halt);
         }
@@ -214,7 +214,7 @@ impl Model<'_> {
         }
         // A look-up has no aliases of its own, but it follows its parent.
         let (old, formerly) = self.find_old(&urn, &parent, &Resource { aliases: Vec::new(), ..resource.clone() })?;
-        self.seen.insert(urn.clone(), Seen { formerly, ..Seen::default() });
+        self.registered.insert(urn.clone(), EarlierRegistration { formerly, ..EarlierRegistration::default() });
         let inputs = sdk::inputs(resource, &self.known, self.before.dry_run);
         let (dependencies, _) = sdk::dependencies(resource, &inputs, &self.known);
         let id = self.before.ids.get(of).cloned().unwrap_or_else(|| "missing".to_owned());
@@ -266,8 +266,18 @@ impl Model<'_> {
         Ok(known)
     }
 
-    fn put_read(&mut self, old: Option<usize>, before: Option<&Record>, record: Record, takes_over: bool) -> Known {
-        let known = Known { urn: record.urn.clone(), outputs: record.outputs.clone(), ..Known::default() };
+    fn put_read(
+        &mut self,
+        old: Option<usize>,
+        before: Option<&Record>,
+        record: Record,
+        takes_over: bool,
+    ) -> ResolvedResource {
+        let known = ResolvedResource {
+            urn: record.urn.clone(),
+            outputs: record.outputs.clone(),
+            ..ResolvedResource::default()
+        };
         let rule = match before {
             None => Rule::ReadFirst,
             Some(_) if takes_over => Rule::ReadTakesOver,

@@ -7,19 +7,19 @@ use maloko_core::{PropertyMap, Value};
 
 use crate::program::Resource;
 use crate::rules::Rule;
-use crate::sdk::{self, Known};
+use crate::sdk::{self, ResolvedResource};
 use crate::urns;
 
+use super::expected_diff::ExpectedDiff;
 use super::packages::{is_default, keep_version};
 use super::paths::{differences, put_back};
 use super::targets::names;
-use super::verdict::ExpectedDiff;
-use super::wanted::Wanted;
-use super::{Halt, Model, Record, Seen, UNKNOWN_ID};
+use super::wanted_resource::WantedResource;
+use super::{EarlierRegistration, Halt, Model, Record, UNKNOWN_ID};
 
 impl Model<'_> {
     /// Registers a resource; gives what the program learns of it.
-    pub(crate) fn register(&mut self, resource: &Resource) -> Result<Known, Halt> {
+    pub(crate) fn register(&mut self, resource: &Resource) -> Result<ResolvedResource, Halt> {
         let provider = self.provider_of(resource)?;
         self.read_doubted(resource)?;
         let wanted = self.wanted(resource, provider)?;
@@ -30,7 +30,7 @@ impl Model<'_> {
         Ok(known)
     }
 
-    fn settle(&mut self, mut wanted: Wanted<'_>) -> Result<Known, Halt> {
+    fn settle(&mut self, mut wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         let resource = wanted.resource;
         if !self.targeted(&wanted)? {
             return Ok(self.untouched(&wanted));
@@ -86,7 +86,7 @@ impl Model<'_> {
         } else {
             None
         };
-        let verdict = match implied {
+        let expected = match implied {
             Some(rule) => {
                 self.counts.hit(rule);
                 ExpectedDiff { changed: true, replace: true, ..ExpectedDiff::default() }
@@ -96,18 +96,18 @@ impl Model<'_> {
             }
             None => self.ask_diff(&old, &wanted)?,
         };
-        if verdict.replace {
+        if expected.replace {
             self.guard(&old, &wanted)?;
             wanted.record.inputs = self.check(&wanted.record, PropertyMap::new(), wanted.inputs.clone())?;
-            return self.replace(wanted, verdict.delete_first);
+            return self.replace(wanted, expected.delete_first);
         }
-        if verdict.changed { self.change(wanted, &old, verdict) } else { Ok(self.keep(wanted, &old)) }
+        if expected.changed { self.change(wanted, &old, expected) } else { Ok(self.keep(wanted, &old)) }
     }
 
     /// Identity, inherited options and inputs.
-    fn wanted<'r>(&mut self, resource: &'r Resource, provider: String) -> Result<Wanted<'r>, Halt> {
+    fn wanted<'r>(&mut self, resource: &'r Resource, provider: String) -> Result<WantedResource<'r>, Halt> {
         let (parent, urn) = self.place(resource);
-        if self.seen.contains_key(&urn) {
+        if self.registered.contains_key(&urn) {
             self.counts.hit(Rule::DuplicateUrn);
             return Err(Halt);
         }
@@ -116,7 +116,7 @@ impl Model<'_> {
             return Err(Halt);
         }
         let (old, formerly) = self.find_old(&urn, &parent, resource)?;
-        let above = self.seen.get(&parent).cloned().unwrap_or_default();
+        let above = self.registered.get(&parent).cloned().unwrap_or_default();
         for (inherited, rule) in [
             (resource.protect.is_none() && above.protect, Rule::ProtectInherited),
             (resource.retain.is_none() && above.retain, Rule::RetainInherited),
@@ -157,13 +157,13 @@ impl Model<'_> {
             }
         }
         let (protect, retain, deleted_with) = (record.protect, record.retain, record.deleted_with.clone());
-        let seen = Seen { protect, retain, deleted_with, formerly, providers };
-        self.seen.insert(urn, seen);
+        let earlier = EarlierRegistration { protect, retain, deleted_with, formerly, providers };
+        self.registered.insert(urn, earlier);
         if let Some(slot) = old {
             self.slots[slot].handled = true;
         }
         let skipped = record.references().any(|urn| self.failures.contains(urn));
-        Ok(Wanted { resource, inputs, record, old, skipped })
+        Ok(WantedResource { resource, inputs, record, old, skipped })
     }
 
     /// The URNs of a resource's parent and of itself.
@@ -190,7 +190,7 @@ impl Model<'_> {
         }
         for former in self.former(urn, parent, resource) {
             let Some(slot) = self.find(&former) else { continue };
-            if self.seen.contains_key(&former) || !self.claimed.insert(former.clone()) {
+            if self.registered.contains_key(&former) || !self.claimed.insert(former.clone()) {
                 self.counts.hit(Rule::AliasClash);
                 return Err(Halt);
             }
@@ -200,7 +200,7 @@ impl Model<'_> {
     }
 
     fn former(&self, urn: &str, parent: &str, resource: &Resource) -> Vec<String> {
-        let old_parent = self.seen.get(parent).and_then(|seen| seen.formerly.clone());
+        let old_parent = self.registered.get(parent).and_then(|earlier| earlier.formerly.clone());
         let own_name = crate::show::name(parent);
         let inherit = |child: &str| -> Option<String> {
             let former = old_parent.as_ref()?;
@@ -219,7 +219,8 @@ impl Model<'_> {
                 None if alias.no_parent => urns::stack(),
                 None => parent.to_owned(),
             };
-            let formerly = self.seen.get(&above).and_then(|seen| seen.formerly.clone()).filter(|_| !alias.as_urn);
+            let formerly =
+                self.registered.get(&above).and_then(|earlier| earlier.formerly.clone()).filter(|_| !alias.as_urn);
             let kind = urns::token(resource, alias.other_type);
             let name = alias.name.as_ref().unwrap_or(&resource.name);
             let former = urns::urn(Some(&formerly.unwrap_or(above)), &kind, name);
@@ -233,7 +234,7 @@ impl Model<'_> {
     }
 
     /// Is it a target? An error when it needs what was left out.
-    fn targeted(&mut self, wanted: &Wanted<'_>) -> Result<bool, Halt> {
+    fn targeted(&mut self, wanted: &WantedResource<'_>) -> Result<bool, Halt> {
         let urn = &wanted.record.urn;
         if self.selects(urn, wanted.record.references()) {
             if wanted.record.references().any(|other| self.skipped.contains(other)) {
@@ -264,7 +265,7 @@ impl Model<'_> {
     }
 
     /// Does something that it comes to depend on still depend on it, because that is no target?
-    fn closes_circle(&self, wanted: &Wanted<'_>) -> bool {
+    fn closes_circle(&self, wanted: &WantedResource<'_>) -> bool {
         let step = self.before.step;
         if step.targets.is_empty() && step.excludes.is_empty() {
             return false;
@@ -285,22 +286,24 @@ impl Model<'_> {
     }
 
     /// What is no target stays as it was; a new one is not there, and unknown.
-    fn untouched(&mut self, wanted: &Wanted<'_>) -> Known {
+    fn untouched(&mut self, wanted: &WantedResource<'_>) -> ResolvedResource {
         let urn = wanted.record.urn.clone();
         if wanted.skipped {
             self.failures.insert(urn.clone());
-            return Known { urn, unknown: true, ..Known::default() };
+            return ResolvedResource { urn, unknown: true, ..ResolvedResource::default() };
         }
         self.step("same", &urn, None);
-        let Some(slot) = wanted.old else { return Known { urn, unknown: true, ..Known::default() } };
+        let Some(slot) = wanted.old else {
+            return ResolvedResource { urn, unknown: true, ..ResolvedResource::default() };
+        };
         let outputs = if wanted.record.custom { self.slots[slot].record.outputs.clone() } else { PropertyMap::new() };
         self.slots[slot].carried = true;
         let record = Record { urn: urn.clone(), ..self.slots[slot].record.clone() };
         self.put(slot, record);
-        Known { urn, outputs, ..Known::default() }
+        ResolvedResource { urn, outputs, ..ResolvedResource::default() }
     }
 
-    fn component(&mut self, wanted: Wanted<'_>) -> Known {
+    fn component(&mut self, wanted: WantedResource<'_>) -> ResolvedResource {
         let urn = wanted.record.urn.clone();
         if wanted.skipped {
             return self.skip(&wanted);
@@ -323,7 +326,7 @@ impl Model<'_> {
                 self.put(slot, record);
             }
         }
-        Known { urn, ..Known::default() }
+        ResolvedResource { urn, ..ResolvedResource::default() }
     }
 
     fn check(&mut self, record: &Record, olds: PropertyMap, mut news: PropertyMap) -> Result<PropertyMap, Halt> {

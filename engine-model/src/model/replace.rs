@@ -6,16 +6,16 @@ use maloko_core::Value;
 use maloko_core::provider::{Answer, Method};
 
 use crate::rules::Rule;
-use crate::sdk::Known;
+use crate::sdk::ResolvedResource;
 use crate::urns;
 
 use super::deletes::DeleteFailure;
-use super::wanted::Wanted;
+use super::wanted_resource::WantedResource;
 use super::{Halt, Model, Record};
 
 impl Model<'_> {
     /// Refuses to replace what is protected before and after.
-    pub(crate) fn guard(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<(), Halt> {
+    pub(crate) fn guard(&mut self, old: &Record, wanted: &WantedResource<'_>) -> Result<(), Halt> {
         if !old.protect {
             return Ok(());
         }
@@ -41,7 +41,11 @@ impl Model<'_> {
     }
 
     /// Replaces a resource; `answered` is what the provider said of the order.
-    pub(crate) fn replace(&mut self, wanted: Wanted<'_>, answered: Option<bool>) -> Result<Known, Halt> {
+    pub(crate) fn replace(
+        &mut self,
+        wanted: WantedResource<'_>,
+        answered: Option<bool>,
+    ) -> Result<ResolvedResource, Halt> {
         let option = wanted.resource.delete_before_replace;
         if option.is_some() && answered.is_some() && option != answered {
             self.counts.hit(Rule::DbrOption);
@@ -53,7 +57,7 @@ impl Model<'_> {
     }
 
     /// The new object first, the old one after the program's end.
-    pub(crate) fn create_first(&mut self, wanted: &Wanted<'_>) -> Result<Known, Halt> {
+    pub(crate) fn create_first(&mut self, wanted: &WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         if wanted.skipped {
             return Ok(self.skip(wanted));
         }
@@ -111,7 +115,7 @@ impl Model<'_> {
     }
 
     /// The old object first, and before it whoever could not live without it.
-    fn delete_first(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+    fn delete_first(&mut self, wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         let Some(slot) = wanted.old else { return Err(Halt) };
         let old = self.slots[slot].record.clone();
         let members = self.cascade(slot)?;
@@ -184,7 +188,7 @@ impl Model<'_> {
     }
 
     /// Makes again what was deleted in this run or an earlier one.
-    pub(crate) fn recreate(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+    pub(crate) fn recreate(&mut self, wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }
@@ -283,8 +287,8 @@ impl Model<'_> {
             return Err(Halt);
         };
         let lists = (&record.ignore_changes[..], &record.replace_on_changes[..]);
-        let verdict = self.judge(&answer, &record.inputs, &news, lists, false);
-        self.counts.hit(if verdict.replace { Rule::CascadeWhatIf } else { Rule::CascadeWhatIfNot });
-        Ok(verdict.replace)
+        let expected = self.judge(&answer, &record.inputs, &news, lists, false);
+        self.counts.hit(if expected.replace { Rule::CascadeWhatIf } else { Rule::CascadeWhatIfNot });
+        Ok(expected.replace)
     }
 }

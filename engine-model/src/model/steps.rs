@@ -4,17 +4,17 @@ use maloko_core::PropertyMap;
 use maloko_core::provider::{Answer, Method, ProviderErrorKind};
 
 use crate::rules::Rule;
-use crate::sdk::Known;
+use crate::sdk::ResolvedResource;
 
 use super::deletes::DeleteFailure;
+use super::expected_diff::ExpectedDiff;
 use super::packages::without_internal;
 use super::register::secrets;
-use super::verdict::ExpectedDiff;
-use super::wanted::Wanted;
+use super::wanted_resource::WantedResource;
 use super::{Halt, Model, NEW_ID, Record};
 
 impl Model<'_> {
-    pub(crate) fn keep(&mut self, wanted: Wanted<'_>, old: &Record) -> Known {
+    pub(crate) fn keep(&mut self, wanted: WantedResource<'_>, old: &Record) -> ResolvedResource {
         if wanted.skipped {
             return self.skip(&wanted);
         }
@@ -38,10 +38,10 @@ impl Model<'_> {
         if let Some(slot) = wanted.old {
             self.put(slot, record);
         }
-        Known { urn, outputs, ..Known::default() }
+        ResolvedResource { urn, outputs, ..ResolvedResource::default() }
     }
 
-    pub(crate) fn create(&mut self, wanted: Wanted<'_>) -> Result<Known, Halt> {
+    pub(crate) fn create(&mut self, wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }
@@ -65,7 +65,7 @@ impl Model<'_> {
     }
 
     /// Calls `create`; the resource, and whether the object started.
-    pub(crate) fn make(&mut self, wanted: &Wanted<'_>) -> Result<(Record, bool), ()> {
+    pub(crate) fn make(&mut self, wanted: &WantedResource<'_>) -> Result<(Record, bool), ()> {
         let urn = &wanted.record.urn;
         let mut record = wanted.record.clone();
         if wanted.resource.is_provider {
@@ -116,19 +116,29 @@ impl Model<'_> {
     }
 
     /// The answer to a create that led to a resource state.
-    pub(crate) fn made(&mut self, wanted: &Wanted<'_>, outputs: PropertyMap, healthy: bool) -> Result<Known, Halt> {
+    pub(crate) fn made(
+        &mut self,
+        wanted: &WantedResource<'_>,
+        outputs: PropertyMap,
+        healthy: bool,
+    ) -> Result<ResolvedResource, Halt> {
         let urn = wanted.record.urn.clone();
         if healthy {
             if self.failed {
                 self.counts.hit(Rule::FailureIndependent);
             }
-            return Ok(Known { urn, outputs, ..Known::default() });
+            return Ok(ResolvedResource { urn, outputs, ..ResolvedResource::default() });
         }
         self.counts.hit(Rule::CreatePartly);
         self.fail(&urn)
     }
 
-    pub(crate) fn change(&mut self, wanted: Wanted<'_>, old: &Record, verdict: ExpectedDiff) -> Result<Known, Halt> {
+    pub(crate) fn change(
+        &mut self,
+        wanted: WantedResource<'_>,
+        old: &Record,
+        expected: ExpectedDiff,
+    ) -> Result<ResolvedResource, Halt> {
         if wanted.skipped {
             return Ok(self.skip(&wanted));
         }
@@ -138,8 +148,8 @@ impl Model<'_> {
         self.step("update", &urn, None);
         if self.before.dry_run {
             self.counts.hit(Rule::PreviewUpdate);
-            let wanted = Wanted { record: Record { id: old.id.clone(), ..wanted.record }, ..wanted };
-            return Ok(self.foresee(wanted, Some((old, verdict))));
+            let wanted = WantedResource { record: Record { id: old.id.clone(), ..wanted.record }, ..wanted };
+            return Ok(self.foresee(wanted, Some((old, expected))));
         }
         let mut record = Record { id: old.id.clone(), ..wanted.record.clone() };
         if wanted.resource.is_provider {
@@ -150,7 +160,7 @@ impl Model<'_> {
             if let Some(slot) = wanted.old {
                 self.put(slot, record);
             }
-            return Ok(Known { urn, outputs, ..Known::default() });
+            return Ok(ResolvedResource { urn, outputs, ..ResolvedResource::default() });
         }
         let method =
             Method::Update { id: old.id.clone(), olds: old.outputs.clone(), news: record.inputs.clone(), timeout: 0.0 };
@@ -178,11 +188,15 @@ impl Model<'_> {
         if let Some(slot) = wanted.old {
             self.put(slot, record);
         }
-        if healthy { Ok(Known { urn, outputs, ..Known::default() }) } else { self.fail(&urn) }
+        if healthy { Ok(ResolvedResource { urn, outputs, ..ResolvedResource::default() }) } else { self.fail(&urn) }
     }
 
     /// The outputs that a preview shows; of an update with the state that it is of, and what is asked for.
-    pub(crate) fn outputs_foreseen(&mut self, wanted: &Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> PropertyMap {
+    pub(crate) fn outputs_foreseen(
+        &mut self,
+        wanted: &WantedResource<'_>,
+        of: Option<(&Record, ExpectedDiff)>,
+    ) -> PropertyMap {
         let record = &wanted.record;
         let inputs = record.inputs.clone();
         if wanted.resource.is_provider {
@@ -207,9 +221,9 @@ impl Model<'_> {
             };
         }
         let mut outputs = inputs;
-        if let Some((old, verdict)) = of {
+        if let Some((old, expected)) = of {
             let mut stable = old.outputs.clone();
-            stable.retain(|key, _| verdict.stable && key == "out");
+            stable.retain(|key, _| expected.stable && key == "out");
             if !stable.is_empty() {
                 self.counts.hit(Rule::PreviewStables);
             }
@@ -219,7 +233,11 @@ impl Model<'_> {
     }
 
     /// What a preview answers.
-    pub(crate) fn foresee(&mut self, wanted: Wanted<'_>, of: Option<(&Record, ExpectedDiff)>) -> Known {
+    pub(crate) fn foresee(
+        &mut self,
+        wanted: WantedResource<'_>,
+        of: Option<(&Record, ExpectedDiff)>,
+    ) -> ResolvedResource {
         let urn = wanted.record.urn.clone();
         let outputs = self.outputs_foreseen(&wanted, of);
         let record = Record { outputs: outputs.clone(), ..wanted.record };
@@ -231,39 +249,39 @@ impl Model<'_> {
             Some(slot) => self.put(slot, record),
             None => self.append(record),
         }
-        Known { urn, outputs, ..Known::default() }
+        ResolvedResource { urn, outputs, ..ResolvedResource::default() }
     }
 
     /// Who depends on a failure is skipped.
-    pub(crate) fn skip(&mut self, wanted: &Wanted<'_>) -> Known {
+    pub(crate) fn skip(&mut self, wanted: &WantedResource<'_>) -> ResolvedResource {
         let urn = wanted.record.urn.clone();
         let transitively = wanted.record.references().any(|other| self.marked.contains(&format!("skipped {other}")));
         self.counts.hit(if transitively { Rule::FailureSkipsTransitively } else { Rule::FailureSkips });
         self.marked.insert(format!("skipped {urn}"));
         self.failures.insert(urn.clone());
-        Known { urn, unknown: true, ..Known::default() }
+        ResolvedResource { urn, unknown: true, ..ResolvedResource::default() }
     }
 
     /// A deletion failed that another step stood on.
-    pub(crate) fn fail_as(&mut self, failure: DeleteFailure, urn: &str) -> Result<Known, Halt> {
+    pub(crate) fn fail_as(&mut self, failure: DeleteFailure, urn: &str) -> Result<ResolvedResource, Halt> {
         match failure {
             DeleteFailure::Stops => self.fail(urn),
             DeleteFailure::Passes => {
                 self.failed = true;
                 self.failures.insert(urn.to_owned());
-                Ok(Known { urn: urn.to_owned(), unknown: true, ..Known::default() })
+                Ok(ResolvedResource { urn: urn.to_owned(), unknown: true, ..ResolvedResource::default() })
             }
         }
     }
 
     /// A step failed: the end, or with continue-on-error an answer that says so.
-    pub(crate) fn fail(&mut self, urn: &str) -> Result<Known, Halt> {
+    pub(crate) fn fail(&mut self, urn: &str) -> Result<ResolvedResource, Halt> {
         self.failed = true;
         self.failures.insert(urn.to_owned());
         if !self.before.step.continue_on_error {
             return Err(Halt);
         }
         self.counts.hit(Rule::FailureAnswered);
-        Ok(Known { urn: urn.to_owned(), unknown: true, ..Known::default() })
+        Ok(ResolvedResource { urn: urn.to_owned(), unknown: true, ..ResolvedResource::default() })
     }
 }

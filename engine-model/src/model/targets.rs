@@ -52,7 +52,7 @@ impl Model<'_> {
     pub(crate) fn refuses_selection(&mut self) -> bool {
         let step = self.before.step;
         let unknown = step.targets.iter().chain(&step.excludes).filter(|entry| !entry.starts_with("**")).any(|entry| {
-            !self.before.resources.iter().any(|record| record.urn == **entry) && !self.seen.contains_key(entry)
+            !self.before.resources.iter().any(|record| record.urn == **entry) && !self.registered.contains_key(entry)
         });
         if unknown {
             self.counts.hit(Rule::TargetUnknown);

@@ -260,7 +260,7 @@ impl Files for Disk {
             (OpenMode::New | OpenMode::Append, Err(_)) => self.change("make", path)?.make(path, false)?,
         };
         let at = if mode == OpenMode::Append { None } else { Some(0) };
-        Ok(Box::new(Opened { disk: self.clone(), path: path.to_owned(), node, at }))
+        Ok(Box::new(SimulatedFile { disk: self.clone(), path: path.to_owned(), node, at }))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -325,7 +325,7 @@ impl Files for Disk {
     }
 }
 
-struct Opened {
+struct SimulatedFile {
     disk: Disk,
     path: PathBuf,
     node: usize,
@@ -333,7 +333,7 @@ struct Opened {
     at: Option<usize>,
 }
 
-impl Opened {
+impl SimulatedFile {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut volume = self.disk.unchecked();
         let node = volume.node(self.node)?;
@@ -350,7 +350,7 @@ impl Opened {
     }
 }
 
-impl OpenFile for Opened {
+impl OpenFile for SimulatedFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let was_alive = self.disk.world.is_alive(self.disk.process);
         let what = format!("write {} bytes ({:016x}) to", bytes.len(), digest(bytes));

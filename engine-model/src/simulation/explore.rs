@@ -11,13 +11,13 @@ use crate::check;
 use crate::cloud::Service;
 use crate::driven::Driver;
 use crate::generate;
-use crate::invariant::{Broken, Invariant};
+use crate::invariant::{BrokenInvariant, Invariant};
 use crate::program::{FaultKind, Lifecycle, Step, Verb};
 use crate::show;
 use maloko_test_support::random::Random;
 
-use super::life::{End, Ended, Kind, Lived, Setting, Stage, Work};
-use super::provider::Told;
+use super::life::{End, Kind, LifeOutcome, LifeReport, Setting, Stage, Work};
+use super::provider::ProcessLog;
 use crate::world::{FaultSchedule, World};
 
 /// What goes wrong.
@@ -100,7 +100,7 @@ pub struct Failure {
     /// Which; the text of it repeats it.
     pub case: Case,
     /// What is wrong.
-    pub broken: Broken,
+    pub broken: BrokenInvariant,
 }
 
 impl fmt::Display for Failure {
@@ -109,9 +109,9 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What was tried.
+/// How many cases were tried, and what became of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tried {
+pub struct CaseCounts {
     /// Cases.
     pub cases: u64,
     /// Those in which the process did not get past its blow.
@@ -165,25 +165,25 @@ impl Scene {
     }
 
     /// The step without a blow; gives how many edges and ends of calls of plugins it has, and the stage as it leaves it.
-    fn clean(&self) -> Result<(u64, u64, Stage), Broken> {
+    fn clean(&self) -> Result<(u64, u64, Stage), BrokenInvariant> {
         let (world, stage) = (self.world(), self.before.copy()?);
-        let lived = stage.live(&world, &self.work, FaultSchedule::default(), End::Kill)?;
-        if let Ended::Refused(reason) = lived.ended {
-            return Err(Broken::new(Invariant::Setup, reason));
+        let report = stage.live(&world, &self.work, FaultSchedule::default(), End::Kill)?;
+        if let LifeOutcome::Refused(reason) = report.outcome {
+            return Err(BrokenInvariant::new(Invariant::Setup, reason));
         }
-        is_rightly_served(&lived.told)?;
+        is_rightly_served(&report.log)?;
         is_whole(&stage, &world, &[], 0)?;
-        Ok((world.fault_points(lived.process), world.plugin_points(lived.process), stage))
+        Ok((world.fault_points(report.process), world.plugin_points(report.process), stage))
     }
 
     /// A blow at an edge, then as many runs as it takes to get to the end, then a destroy. Gives what was left over, and
     /// what happened.
-    fn struck(&self, case: &Case) -> (Result<(bool, u64), Broken>, World) {
+    fn struck(&self, case: &Case) -> (Result<(bool, u64), BrokenInvariant>, World) {
         let world = self.world();
         (self.struck_in(&world, case), world)
     }
 
-    fn struck_in(&self, world: &World, case: &Case) -> Result<(bool, u64), Broken> {
+    fn struck_in(&self, world: &World, case: &Case) -> Result<(bool, u64), BrokenInvariant> {
         let stage = self.before.copy()?;
         let end = if case.interruption == Interruption::PowerCut { End::PowerCut } else { End::Kill };
         let plan = |at: u64| match case.interruption {
@@ -196,13 +196,13 @@ impl Scene {
         let plans = [Some(plan(case.point)), case.again.map(plan), None];
         let (mut runs, mut creating, mut hit) = (Vec::new(), 0, false);
         for plan in plans {
-            let lived = stage.live(world, &self.work, plan.unwrap_or_default(), end)?;
-            creating += lived.told.creating.len();
-            let done = is_done(&lived, plan.is_some())?;
+            let report = stage.live(world, &self.work, plan.unwrap_or_default(), end)?;
+            creating += report.log.creating.len();
+            let done = is_done(&report, plan.is_some())?;
             hit |= !done;
-            is_rightly_served(&lived.told)?;
-            nothing_lost(&lived.told, &stage.snapshot(world)?)?;
-            runs.push(lived);
+            is_rightly_served(&report.log)?;
+            nothing_lost(&report.log, &stage.snapshot(world)?)?;
+            runs.push(report);
             // After a fault the run came to its end, but whoever sees its error runs the command again.
             if done && plan.is_none() {
                 break;
@@ -217,19 +217,25 @@ impl Scene {
     }
 
     /// A destroy leaves nothing but what was left over before.
-    fn destroyed(&self, world: &World, stage: &Stage, left: &BTreeSet<String>) -> Result<(), Broken> {
+    fn destroyed(&self, world: &World, stage: &Stage, left: &BTreeSet<String>) -> Result<(), BrokenInvariant> {
         let step = Step { verb: Verb::Destroy, ignore_protect: true, ..Step::default() };
         let work = Work { step: Arc::new(step), ..self.work.clone() };
-        let lived = stage.live(world, &work, FaultSchedule::default(), End::Kill)?;
-        is_rightly_served(&lived.told)?;
-        if lived.ended != Ended::Done(Ok(())) {
-            return Err(Broken::new(Invariant::Destroyed, format!("the destroy did not succeed: {:?}", lived.ended)));
+        let report = stage.live(world, &work, FaultSchedule::default(), End::Kill)?;
+        is_rightly_served(&report.log)?;
+        if report.outcome != LifeOutcome::Done(Ok(())) {
+            return Err(BrokenInvariant::new(
+                Invariant::Destroyed,
+                format!("the destroy did not succeed: {:?}", report.outcome),
+            ));
         }
         let forgotten: Vec<String> = stage.objects().objects.keys().filter(|id| !left.contains(*id)).cloned().collect();
         if forgotten.is_empty() {
             return Ok(());
         }
-        Err(Broken::new(Invariant::NoOrphan, format!("{} are still there after a destroy", forgotten.join(", "))))
+        Err(BrokenInvariant::new(
+            Invariant::NoOrphan,
+            format!("{} are still there after a destroy", forgotten.join(", ")),
+        ))
     }
 
     fn case(&self, interruption: Interruption, point: u64, again: Option<u64>) -> Case {
@@ -239,7 +245,7 @@ impl Scene {
 }
 
 /// Where operation keys tell which object is whose, nothing is left over but what no run has come to yet.
-fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Result<(), Broken> {
+fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Result<(), BrokenInvariant> {
     let open = |name: &str| found.unresolved_creates.iter().any(|unresolved| unresolved.urn().name() == name);
     let objects = stage.objects().objects;
     let lost: Vec<&str> = left
@@ -252,29 +258,31 @@ fn known_by_key(stage: &Stage, found: &Snapshot, left: &BTreeSet<String>) -> Res
         return Ok(());
     }
     let what = format!("{} are left over, though they could be known by their operation keys", lost.join(", "));
-    Err(Broken::new(Invariant::NoDuplicate, what))
+    Err(BrokenInvariant::new(Invariant::NoDuplicate, what))
 }
 
 /// Every call of a plugin was made of the one that the program or the resource names, under the configuration of its
 /// provider.
-fn is_rightly_served(told: &Told) -> Result<(), Broken> {
-    told.misled.first().map_or(Ok(()), |what| Err(Broken::new(Invariant::RightProvider, what.clone())))
+fn is_rightly_served(log: &ProcessLog) -> Result<(), BrokenInvariant> {
+    log.misled.first().map_or(Ok(()), |what| Err(BrokenInvariant::new(Invariant::RightProvider, what.clone())))
 }
 
 /// Did the operation come to its end? A run whose plan has no blow has to.
-fn is_done(lived: &Lived, planned: bool) -> Result<bool, Broken> {
-    match &lived.ended {
-        Ended::Done(_) => Ok(true),
-        Ended::Died | Ended::Refused(_) if planned => Ok(false),
-        Ended::Died => Err(Broken::new(Invariant::Finished, "the process died without a reason")),
-        Ended::Refused(reason) => Err(Broken::new(Invariant::Finished, format!("the next run was refused: {reason}"))),
+fn is_done(report: &LifeReport, planned: bool) -> Result<bool, BrokenInvariant> {
+    match &report.outcome {
+        LifeOutcome::Done(_) => Ok(true),
+        LifeOutcome::Died | LifeOutcome::Refused(_) if planned => Ok(false),
+        LifeOutcome::Died => Err(BrokenInvariant::new(Invariant::Finished, "the process died without a reason")),
+        LifeOutcome::Refused(reason) => {
+            Err(BrokenInvariant::new(Invariant::Finished, format!("the next run was refused: {reason}")))
+        }
     }
 }
 
 /// What a process reported as done is in the state that it left.
-pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> {
-    let lost = |what: String| Err(Broken::new(Invariant::Durable, what));
-    for (id, version) in &told.existing {
+pub(super) fn nothing_lost(log: &ProcessLog, state: &Snapshot) -> Result<(), BrokenInvariant> {
+    let lost = |what: String| Err(BrokenInvariant::new(Invariant::Durable, what));
+    for (id, version) in &log.existing {
         let Some(resource) =
             state.resources.iter().find(|resource| resource.id == *id && !resource.pending_replacement)
         else {
@@ -285,7 +293,7 @@ pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> 
             return lost(format!("{id} was reported as {version}, and the state has {found}"));
         }
     }
-    for id in &told.deleted {
+    for id in &log.deleted {
         if state.resources.iter().any(|resource| resource.id == *id && !resource.pending_replacement) {
             return lost(format!("{id} was reported as deleted, and is in the state"));
         }
@@ -297,9 +305,9 @@ pub(super) fn nothing_lost(told: &Told, state: &Snapshot) -> Result<(), Broken> 
 pub(super) fn is_whole(
     stage: &Stage,
     world: &World,
-    runs: &[Lived],
+    runs: &[LifeReport],
     creating: usize,
-) -> Result<BTreeSet<String>, Broken> {
+) -> Result<BTreeSet<String>, BrokenInvariant> {
     let found = stage.snapshot(world)?;
     check::state_valid(&found.resources)?;
     let mut left = BTreeSet::new();
@@ -308,16 +316,16 @@ pub(super) fn is_whole(
             continue;
         }
         let later = runs.iter().skip(1);
-        let named = later.flat_map(|lived| &lived.told.messages).any(|(name, _)| *name == object.name);
+        let named = later.flat_map(|report| &report.log.messages).any(|(name, _)| *name == object.name);
         if !named {
             let what = format!("{id}, made for {}, is not in the state, and no later run named it", object.name);
-            return Err(Broken::new(Invariant::NoOrphan, what));
+            return Err(BrokenInvariant::new(Invariant::NoOrphan, what));
         }
         left.insert(id);
     }
     if left.len() > creating {
         let what = format!("{} objects are left over, and {creating} creations were cut off", left.len());
-        return Err(Broken::new(Invariant::NoDuplicate, what));
+        return Err(BrokenInvariant::new(Invariant::NoDuplicate, what));
     }
     Ok(left)
 }
@@ -327,7 +335,7 @@ pub(super) fn scenes(seed: u64, program: u64, setting: Setting) -> Result<Vec<(S
     let lifecycle = Arc::new(lifecycle(seed, program));
     let at =
         |step: usize| Case { seed, program, step, setting, interruption: Interruption::Kill, point: 0, again: None };
-    let failed = |step: usize| move |broken: Broken| Failure { case: at(step), broken };
+    let failed = |step: usize| move |broken: BrokenInvariant| Failure { case: at(step), broken };
     let mut stage = Stage::new(&World::new(seed, program), setting).map_err(failed(0))?;
     let mut scenes = Vec::new();
     for (index, step) in lifecycle.steps.iter().enumerate() {
@@ -351,8 +359,8 @@ pub fn explore(
     setting: Setting,
     blows: &[Interruption],
     extent: Extent,
-) -> Result<Tried, Box<Failure>> {
-    let mut tried = Tried::default();
+) -> Result<CaseCounts, Box<Failure>> {
+    let mut tried = CaseCounts::default();
     let mut random = Random::new(seed, program ^ 0x5eed);
     for (scene, fault_points) in scenes(seed, program, setting)? {
         for interruption in blows {
@@ -391,7 +399,7 @@ fn as_usize(number: u64) -> usize {
 ///
 /// # Errors
 /// When the lifecycle does not come to the case.
-pub fn replay(case: &Case) -> Result<(Result<(), Broken>, String), Box<Failure>> {
+pub fn replay(case: &Case) -> Result<(Result<(), BrokenInvariant>, String), Box<Failure>> {
     for (scene, _) in scenes(case.seed, case.program, case.setting)? {
         if scene.step == case.step {
             let world = scene.world();
@@ -400,6 +408,6 @@ pub fn replay(case: &Case) -> Result<(Result<(), Broken>, String), Box<Failure>>
             return Ok((outcome.map(drop), world.trace()));
         }
     }
-    let broken = Broken::new(Invariant::Setup, format!("the lifecycle has no step {}", case.step));
+    let broken = BrokenInvariant::new(Invariant::Setup, format!("the lifecycle has no step {}", case.step));
     Err(Box::new(Failure { case: *case, broken }))
 }

@@ -16,18 +16,18 @@ use object_store::memory::InMemory;
 
 use crate::cloud::{Cloud, Providers, Service};
 use crate::driven::Driver;
-use crate::invariant::{Broken, Invariant};
+use crate::invariant::{BrokenInvariant, Invariant};
 use crate::program::{Lifecycle, Step, Verb};
 use crate::provider_kind::ProviderKind;
 use crate::run;
-use crate::sdk::{Program, Ran};
+use crate::sdk::{Program, ProgramOutcome};
 use crate::urns;
 use maloko_test_support::random::Random;
 
 use super::bucket;
 use super::disk::{Disk, Volume};
 use super::memory::watched;
-use super::provider::{Reached, Told};
+use super::provider::{ProcessHost, ProcessLog};
 use crate::world::{FaultSchedule, World};
 
 /// Where the simulated store lies.
@@ -89,7 +89,7 @@ pub struct Stage {
 
 /// How a life ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LifeOutcome {
     /// The operation came to its end: did it succeed? Otherwise: the error.
     Done(Result<(), String>),
     /// The stack could not be opened.
@@ -100,13 +100,13 @@ pub enum Ended {
 
 /// A life.
 #[derive(Clone, Debug)]
-pub struct Lived {
+pub struct LifeReport {
     /// The process.
     pub process: usize,
     /// How it ended.
-    pub ended: Ended,
+    pub outcome: LifeOutcome,
     /// What it was told.
-    pub told: Told,
+    pub log: ProcessLog,
 }
 
 /// One operation of a lifecycle.
@@ -121,12 +121,12 @@ pub struct Work {
 }
 
 /// The stack's name.
-pub fn stack_name() -> Result<StackName, Broken> {
+pub fn stack_name() -> Result<StackName, BrokenInvariant> {
     StackName::new(urns::PROJECT, urns::STACK).map_err(|error| setup(&error))
 }
 
-fn setup(error: &dyn std::fmt::Display) -> Broken {
-    Broken::new(Invariant::Setup, error.to_string())
+fn setup(error: &dyn std::fmt::Display) -> BrokenInvariant {
+    BrokenInvariant::new(Invariant::Setup, error.to_string())
 }
 
 /// Randomness for the salt of all stacks, so that every run of the tests has the same.
@@ -140,7 +140,7 @@ impl Entropy for Counting {
 }
 
 /// One key for all: it takes long to derive.
-fn crypter() -> Result<Crypter, Broken> {
+fn crypter() -> Result<Crypter, BrokenInvariant> {
     static CRYPTER: OnceLock<Result<Crypter, String>> = OnceLock::new();
     let made = CRYPTER.get_or_init(|| {
         let environment = Environment { entropy: Arc::new(Counting), ..Environment::system() };
@@ -154,7 +154,7 @@ impl Stage {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn new(world: &World, setting: Setting) -> Result<Self, Broken> {
+    pub fn new(world: &World, setting: Setting) -> Result<Self, BrokenInvariant> {
         let store = match setting.store {
             Kind::Memory => Store::Memory(MemoryBackend::default()),
             Kind::Disk => Store::Disk(Arc::new(Mutex::new(Volume::with_directory(Path::new(DIRECTORY))))),
@@ -177,7 +177,7 @@ impl Stage {
     ///
     /// # Errors
     /// When there is no stack.
-    pub fn copy(&self) -> Result<Self, Broken> {
+    pub fn copy(&self) -> Result<Self, BrokenInvariant> {
         let store = match &self.store {
             Store::Disk(volume) => Store::Disk(Arc::new(Mutex::new(locked(volume).clone()))),
             Store::Memory(backend) => {
@@ -198,14 +198,14 @@ impl Stage {
     }
 
     /// The store and the machine as a process has them.
-    fn seen_by(&self, world: &World, process: usize) -> Result<(Arc<dyn Backend>, Environment), Broken> {
+    fn seen_by(&self, world: &World, process: usize) -> Result<(Arc<dyn Backend>, Environment), BrokenInvariant> {
         let mut environment = world.machine(process).environment();
         let backend: Arc<dyn Backend> = match &self.store {
             Store::Memory(inner) => watched(inner.clone(), world.clone(), process),
             Store::Disk(volume) => {
                 environment.files = Arc::new(Disk::new(world.clone(), process, Arc::clone(volume)));
                 let opened = LocalBackend::open(Path::new(DIRECTORY), environment.clone());
-                Arc::new(opened.map_err(|error| Broken::new(Invariant::StateValid, error.to_string()))?)
+                Arc::new(opened.map_err(|error| BrokenInvariant::new(Invariant::StateValid, error.to_string()))?)
             }
             Store::Bucket(inner) => bucket::reached(Arc::clone(inner), world, process, environment.clone()),
         };
@@ -240,13 +240,13 @@ impl Stage {
     ///
     /// # Errors
     /// When it cannot be read or is not sound.
-    pub fn snapshot(&self, world: &World) -> Result<Snapshot, Broken> {
+    pub fn snapshot(&self, world: &World) -> Result<Snapshot, BrokenInvariant> {
         let process = world.begin(FaultSchedule::default());
         let (backend, environment) = self.seen_by(world, process)?;
         let name = stack_name()?;
         let reading = done_by(world, process, async move { read_stack(&*backend, &name, true).await })?;
         world.end(process);
-        let invalid = |error: maloko_core::Error| Broken::new(Invariant::StateValid, error.to_string());
+        let invalid = |error: maloko_core::Error| BrokenInvariant::new(Invariant::StateValid, error.to_string());
         let mut snapshot = reading.map_err(invalid)?.snapshot;
         snapshot.unseal(&crypter()?.on(environment)).map_err(invalid)?;
         Ok(snapshot)
@@ -256,7 +256,7 @@ impl Stage {
     ///
     /// # Errors
     /// When the stack's place cannot be opened.
-    pub fn begin(&self, world: &World, work: &Work, plan: FaultSchedule) -> Result<Life, Broken> {
+    pub fn begin(&self, world: &World, work: &Work, plan: FaultSchedule) -> Result<Life, BrokenInvariant> {
         let process = world.begin(plan);
         let (backend, environment) = self.seen_by(world, process)?;
         self.begin_with(world, work, process, backend, environment)
@@ -269,12 +269,12 @@ impl Stage {
         process: usize,
         backend: Arc<dyn Backend>,
         environment: Environment,
-    ) -> Result<Life, Broken> {
+    ) -> Result<Life, BrokenInvariant> {
         let Work { lifecycle, step, driver } = work.clone();
         let kinds: Vec<ProviderKind> =
             std::iter::once(ProviderKind::default()).chain(lifecycle.providers.values().copied()).collect();
         let providers = Providers::new(&lifecycle, &step.faults);
-        let host = Arc::new(Reached::new(world.machine(process), Arc::clone(&self.cloud), providers, kinds));
+        let host = Arc::new(ProcessHost::new(world.machine(process), Arc::clone(&self.cloud), providers, kinds));
         let options = SessionOptions {
             crypter: crypter()?.on(environment.clone()),
             environment,
@@ -283,7 +283,7 @@ impl Stage {
             keep_generations: MIN_GENERATIONS,
         };
         let (name, reached) = (stack_name()?, Arc::clone(&host));
-        let outcome: Arc<Mutex<Option<Ended>>> = Arc::default();
+        let outcome: Arc<Mutex<Option<LifeOutcome>>> = Arc::default();
         let slot = Arc::clone(&outcome);
         let body = async move {
             let work = Work { lifecycle, step, driver };
@@ -298,7 +298,7 @@ impl Stage {
     ///
     /// # Errors
     /// When the stack cannot be taken.
-    pub fn take_over(&self, world: &World, work: &Work) -> Result<Life, Broken> {
+    pub fn take_over(&self, world: &World, work: &Work) -> Result<Life, BrokenInvariant> {
         let process = world.begin(FaultSchedule::default());
         let (backend, environment) = self.seen_by(world, process)?;
         let (breaking, name) = (Arc::clone(&backend), stack_name()?);
@@ -312,13 +312,19 @@ impl Stage {
     ///
     /// # Errors
     /// When the operation comes to no end.
-    pub fn live(&self, world: &World, work: &Work, plan: FaultSchedule, end: End) -> Result<Lived, Broken> {
+    pub fn live(
+        &self,
+        world: &World,
+        work: &Work,
+        plan: FaultSchedule,
+        end: End,
+    ) -> Result<LifeReport, BrokenInvariant> {
         let life = self.begin(world, work, plan)?;
-        world.drive(|| life.is_over()).map_err(|reason| Broken::new(Invariant::Finished, reason))?;
-        let lived = life.lived();
-        let end = if lived.ended == Ended::Died { end } else { End::Kill };
-        self.ended(world, lived.process, end);
-        Ok(lived)
+        world.drive(|| life.is_over()).map_err(|reason| BrokenInvariant::new(Invariant::Finished, reason))?;
+        let report = life.report();
+        let end = if report.outcome == LifeOutcome::Died { end } else { End::Kill };
+        self.ended(world, report.process, end);
+        Ok(report)
     }
 }
 
@@ -327,12 +333,12 @@ fn done_by<T: Send + 'static>(
     world: &World,
     process: usize,
     work: impl Future<Output = T> + Send + 'static,
-) -> Result<T, Broken> {
+) -> Result<T, BrokenInvariant> {
     let slot: Arc<Mutex<Option<T>>> = Arc::default();
     let done = Arc::clone(&slot);
     world.spawn(process, Box::pin(async move { *locked(&done) = Some(work.await) }));
-    world.drive(|| locked(&slot).is_some()).map_err(|reason| Broken::new(Invariant::Finished, reason))?;
-    locked(&slot).take().ok_or_else(|| Broken::new(Invariant::Finished, "it was not done"))
+    world.drive(|| locked(&slot).is_some()).map_err(|reason| BrokenInvariant::new(Invariant::Finished, reason))?;
+    locked(&slot).take().ok_or_else(|| BrokenInvariant::new(Invariant::Finished, "it was not done"))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -344,8 +350,8 @@ pub struct Life {
     world: World,
     /// The process.
     pub process: usize,
-    host: Arc<Reached>,
-    outcome: Arc<Mutex<Option<Ended>>>,
+    host: Arc<ProcessHost>,
+    outcome: Arc<Mutex<Option<LifeOutcome>>>,
 }
 
 impl Life {
@@ -357,12 +363,12 @@ impl Life {
 
     /// Its outcome.
     #[must_use]
-    pub fn lived(&self) -> Lived {
-        let ended = match &*locked(&self.outcome) {
-            Some(ended) if self.world.is_alive(self.process) => ended.clone(),
-            _ => Ended::Died,
+    pub fn report(&self) -> LifeReport {
+        let outcome = match &*locked(&self.outcome) {
+            Some(outcome) if self.world.is_alive(self.process) => outcome.clone(),
+            _ => LifeOutcome::Died,
         };
-        Lived { process: self.process, ended, told: self.host.all_told() }
+        LifeReport { process: self.process, outcome, log: self.host.log_so_far() }
     }
 }
 
@@ -371,11 +377,11 @@ async fn operate(
     name: &StackName,
     options: SessionOptions,
     work: &Work,
-    host: &Arc<Reached>,
-) -> Ended {
+    host: &Arc<ProcessHost>,
+) -> LifeOutcome {
     let session = match Session::open(backend, name, options).await {
         Ok(session) => session,
-        Err(error) => return Ended::Refused(error.to_string()),
+        Err(error) => return LifeOutcome::Refused(error.to_string()),
     };
     let step = run::resolved(&work.step, session.snapshot());
     host.begin(&step, session.snapshot());
@@ -385,15 +391,15 @@ async fn operate(
     let (ids, known) = (BTreeMap::new(), BTreeMap::new());
     let mut program = Program { run: &run, lifecycle: &work.lifecycle, step: &step, dry_run: false, ids: &ids, known };
     let ran = match (step.verb == Verb::Up || step.with_program, step.parallel > 1 && step.raises_after.is_none()) {
-        (false, _) => Ran::default(),
+        (false, _) => ProgramOutcome::default(),
         (true, false) => program.run().await,
         (true, true) => program.run_side_by_side().await,
     };
     let raised = step.verb == Verb::Up && !ran.completed && step.raises_after.is_some();
     let error = raised.then(|| "the program raised".to_owned());
     match run.finish(ProgramEnd { error, source: None }).await {
-        Ok(report) if report.summary.outcome == Outcome::Succeeded => Ended::Done(Ok(())),
-        Ok(report) => Ended::Done(Err(report.error.unwrap_or_default().into())),
-        Err(error) => Ended::Done(Err(error.to_string())),
+        Ok(report) if report.summary.outcome == Outcome::Succeeded => LifeOutcome::Done(Ok(())),
+        Ok(report) => LifeOutcome::Done(Err(report.error.unwrap_or_default().into())),
+        Err(error) => LifeOutcome::Done(Err(error.to_string())),
     }
 }

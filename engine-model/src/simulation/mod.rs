@@ -6,6 +6,6 @@ pub mod explore;
 pub mod life;
 pub mod memory;
 mod plugins;
+mod process_plugins;
 pub mod provider;
 pub mod rivals;
-mod served;

@@ -8,16 +8,16 @@ use maloko_core::Urn;
 use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginClient, PluginHost, PluginQuestion};
 use maloko_core::provider::{Answer, Method, ObjectId, ProviderCall, ProviderError, ProviderErrorKind};
 
-use super::provider::Reached;
-use super::served::Served;
+use super::process_plugins::ProcessPlugins;
+use super::provider::ProcessHost;
 
-impl Reached {
+impl ProcessHost {
     /// Goes to a plugin and back; `None` when the process is gone meanwhile. `lost`: the plugin dies when it has acted.
     async fn visit<T>(
         &self,
         plugin: ObjectId,
         what: &str,
-        act: impl FnOnce(&mut Served) -> Result<T, ProviderError> + Send,
+        act: impl FnOnce(&mut ProcessPlugins) -> Result<T, ProviderError> + Send,
     ) -> Result<T, ProviderError>
     where
         T: Send,
@@ -45,7 +45,7 @@ impl Reached {
 }
 
 #[async_trait]
-impl PluginHost for Reached {
+impl PluginHost for ProcessHost {
     fn bind(&self, _engine: Weak<dyn PluginClient>) {}
 
     async fn start(&self, _package: &PackageRequest, provider: &Urn) -> Result<ObjectId, ProviderError> {

@@ -21,7 +21,7 @@ use crate::program::Step;
 use crate::provider_kind::ProviderKind;
 use crate::{host, urns};
 
-use super::served::Served;
+use super::process_plugins::ProcessPlugins;
 use crate::world::{Fate, Machine};
 
 /// The longest way to a provider, and back.
@@ -29,7 +29,7 @@ const LATENCY: usize = 40;
 
 /// What a process was told, and what it was doing.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct ProcessLog {
     /// Objects whose creation or change was reported as done, by id, each with its output `ver`.
     pub existing: BTreeMap<String, String>,
     /// Objects whose deletion was reported as done.
@@ -43,17 +43,17 @@ pub struct Told {
 }
 
 /// The host of one process.
-pub struct Reached {
+pub struct ProcessHost {
     machine: Machine,
     cloud: Arc<Mutex<Cloud>>,
     providers: Providers,
     objects: Vec<ProviderKind>,
-    told: Mutex<Told>,
-    served: Mutex<Served>,
+    log: Mutex<ProcessLog>,
+    served: Mutex<ProcessPlugins>,
     base: Instant,
 }
 
-impl Reached {
+impl ProcessHost {
     /// The cloud as the process of `machine` reaches it. `objects` are the provider objects' kinds, numbered from 0.
     #[must_use]
     pub fn new(machine: Machine, cloud: Arc<Mutex<Cloud>>, providers: Providers, objects: Vec<ProviderKind>) -> Self {
@@ -62,17 +62,17 @@ impl Reached {
             cloud,
             providers,
             objects,
-            told: Mutex::default(),
+            log: Mutex::default(),
             served: Mutex::default(),
             base: Instant::now(),
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn log(&self) -> MutexGuard<'_, ProcessLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn served(&self) -> MutexGuard<'_, Served> {
+    pub(super) fn served(&self) -> MutexGuard<'_, ProcessPlugins> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -90,12 +90,12 @@ impl Reached {
 
     /// Takes note of a `create` that is called.
     pub(super) fn is_creating(&self, name: &str) {
-        self.told().creating.push(name.to_owned());
+        self.log().creating.push(name.to_owned());
     }
 
     /// Takes note of a call that ought not to have been made of that plugin.
     pub(super) fn note_misled(&self, what: String) {
-        self.told().misled.push(what);
+        self.log().misled.push(what);
     }
 
     /// Takes note of what the program wants, and of the state that the process begins with.
@@ -105,8 +105,8 @@ impl Reached {
 
     /// What the process was told so far.
     #[must_use]
-    pub fn all_told(&self) -> Told {
-        self.told().clone()
+    pub fn log_so_far(&self) -> ProcessLog {
+        self.log().clone()
     }
 
     pub(super) async fn travel(&self) {
@@ -128,7 +128,7 @@ impl Reached {
     fn begun(&self, step: &StepMetadata) {
         let Some(old) = &step.old else { return };
         if !matches!(step.op, Op::Same | Op::Create | Op::CreateReplacement | Op::Replace) {
-            self.told().existing.remove(&old.id);
+            self.log().existing.remove(&old.id);
         }
     }
 
@@ -137,19 +137,19 @@ impl Reached {
         if urns::is_provider(step.urn.as_str()) {
             return;
         }
-        let mut told = self.told();
+        let mut log = self.log();
         match (step.op, &step.old, &step.new) {
             (Op::Create | Op::CreateReplacement | Op::Update, _, Some(resource))
                 if resource.custom && !resource.id.is_empty() =>
             {
-                if let Some(index) = told.creating.iter().position(|name| name == resource.urn.name()) {
-                    told.creating.remove(index);
+                if let Some(index) = log.creating.iter().position(|name| name == resource.urn.name()) {
+                    log.creating.remove(index);
                 }
                 let version = resource.outputs_or_empty().get("ver").map_or_else(String::new, text);
-                told.existing.insert(resource.id.clone(), version);
+                log.existing.insert(resource.id.clone(), version);
             }
             (Op::Delete | Op::DeleteReplaced, Some(resource), _) if resource.custom => {
-                told.deleted.push(resource.id.clone());
+                log.deleted.push(resource.id.clone());
             }
             _ => {}
         }
@@ -161,7 +161,7 @@ fn text(value: &Value) -> String {
 }
 
 #[async_trait]
-impl ProviderHost for Reached {
+impl ProviderHost for ProcessHost {
     fn describe(&self, object: ObjectId) -> Result<ProviderDescription, ProviderError> {
         let mut description = host::description(&self.objects, object);
         description.capabilities.find = self.cloud().service == Service::Finds;
@@ -209,7 +209,7 @@ impl ProviderHost for Reached {
     }
 }
 
-impl EventSink for Reached {
+impl EventSink for ProcessHost {
     fn emit(&self, event: Event) {
         if !self.machine.world.is_alive(self.machine.process) {
             return;
@@ -224,7 +224,7 @@ impl EventSink for Reached {
             Event::Diagnostic(message) if message.severity >= Severity::Warning => {
                 let name = message.urn.as_ref().map_or_else(String::new, |urn| urn.name().to_owned());
                 self.machine.world.note(&format!("told of '{name}': {}", message.message));
-                self.told().messages.push((name, message.message.into()));
+                self.log().messages.push((name, message.message.into()));
             }
             _ => {}
         }

@@ -18,11 +18,11 @@ pub(super) struct Method<'a> {
     /// How its types begin.
     title: String,
     function: &'a Function,
-    result: Given<'a>,
+    result: MethodResult<'a>,
 }
 
 /// What a method gives.
-enum Given<'a> {
+enum MethodResult<'a> {
     Nothing,
     Object {
         properties: &'a [Property],
@@ -40,11 +40,11 @@ pub(super) fn methods<'a>(sdk: &'a Sdk, resource: &'a Resource) -> Vec<Method<'a
         .filter_map(|(name, at)| {
             let function = &sdk.package.functions[*at];
             let result = match &function.result {
-                None => Given::Nothing,
-                Some(Outcome::Object { properties, plain }) => Given::Object { properties, is_plain: *plain },
+                None => MethodResult::Nothing,
+                Some(Outcome::Object { properties, plain }) => MethodResult::Object { properties, is_plain: *plain },
                 Some(Outcome::Value { kind, plain }) => match object(sdk, kind) {
-                    Some(properties) => Given::Object { properties, is_plain: *plain },
-                    None if *plain => Given::Value(kind),
+                    Some(properties) => MethodResult::Object { properties, is_plain: *plain },
+                    None if *plain => MethodResult::Value(kind),
                     None => return None,
                 },
             };
@@ -75,7 +75,9 @@ impl Method<'_> {
     /// The only property of a result that is given by itself.
     fn lifted(&self, sdk: &Sdk) -> Option<&Property> {
         match &self.result {
-            Given::Object { properties: [only], is_plain: false } if sdk.settings.lift_single_value_method_returns => {
+            MethodResult::Object { properties: [only], is_plain: false }
+                if sdk.settings.lift_single_value_method_returns =>
+            {
                 Some(only)
             }
             _ => None,
@@ -93,10 +95,10 @@ pub(super) fn written_of(sdk: &Sdk, method: &Method) -> String {
         }
     }
     match &method.result {
-        Given::Nothing => parts.push("isVoid: true".to_owned()),
-        Given::Object { is_plain: true, .. } => parts.push("isPlain: true".to_owned()),
-        Given::Value(_) => parts.push("isPlain: true, property: \"res\"".to_owned()),
-        Given::Object { is_plain: false, .. } => {}
+        MethodResult::Nothing => parts.push("isVoid: true".to_owned()),
+        MethodResult::Object { is_plain: true, .. } => parts.push("isPlain: true".to_owned()),
+        MethodResult::Value(_) => parts.push("isPlain: true, property: \"res\"".to_owned()),
+        MethodResult::Object { is_plain: false, .. } => {}
     }
     if let Some(lifted) = method.lifted(sdk) {
         parts.push(format!("lifted: {}", quoted(&camel(&lifted.name))));
@@ -120,13 +122,13 @@ pub(super) fn members(sdk: &Sdk, resource: &Resource, typing: &Typing) -> String
             (false, false) => format!("args: {class}.{}Args", method.title),
         };
         let result = match &method.result {
-            Given::Nothing => "void".to_owned(),
-            Given::Object { is_plain: true, .. } => format!("Promise<{class}.{}Result>", method.title),
-            Given::Object { is_plain: false, .. } => match method.lifted(sdk) {
+            MethodResult::Nothing => "void".to_owned(),
+            MethodResult::Object { is_plain: true, .. } => format!("Promise<{class}.{}Result>", method.title),
+            MethodResult::Object { is_plain: false, .. } => match method.lifted(sdk) {
                 Some(only) => format!("pulumi.Output<{}>", optional(typing, only)),
                 None => format!("pulumi.Output<{class}.{}Result>", method.title),
             },
-            Given::Value(kind) => format!("Promise<{}>", typing.value(kind, Side::Output)),
+            MethodResult::Value(kind) => format!("Promise<{}>", typing.value(kind, Side::Output)),
         };
         let _ = writeln!(made, "    {}({args}): {result};", member(&method.name));
     }
@@ -149,7 +151,7 @@ pub(super) fn namespace(sdk: &Sdk, resource: &Resource, typing: &Typing) -> Stri
             let style = Style::given(Side::Input).within("    ");
             made.push_str(&interface(typing, &format!("{}Args", method.title), &text, inputs, &style));
         }
-        if let Given::Object { properties, .. } = &method.result {
+        if let MethodResult::Object { properties, .. } = &method.result {
             let text = format!("The results of the {class}.{} method.", method.name);
             let style = Style::result().within("    ");
             made.push_str(&interface(typing, &format!("{}Result", method.title), &text, properties, &style));

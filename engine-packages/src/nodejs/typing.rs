@@ -19,12 +19,12 @@ pub(super) struct Typing<'a> {
 }
 
 /// A type, and whether it needs parentheses before `[]`.
-struct Written {
+struct TypeText {
     text: String,
     is_union: bool,
 }
 
-impl From<&str> for Written {
+impl From<&str> for TypeText {
     fn from(text: &str) -> Self {
         Self { text: text.to_owned(), is_union: false }
     }
@@ -78,7 +78,7 @@ impl<'a> Typing<'a> {
         }
     }
 
-    fn bare(&self, kind: &Type, side: Side, in_input: bool, constant: Option<&str>) -> Written {
+    fn bare(&self, kind: &Type, side: Side, in_input: bool, constant: Option<&str>) -> TypeText {
         match kind {
             Type::Bool => "boolean".into(),
             Type::Integer | Type::Number => "number".into(),
@@ -87,15 +87,15 @@ impl<'a> Typing<'a> {
             }
             Type::Any | Type::Json => "any".into(),
             Type::Archive => "pulumi.asset.Archive".into(),
-            Type::Asset => Written { text: "pulumi.asset.Asset | pulumi.asset.Archive".to_owned(), is_union: true },
+            Type::Asset => TypeText { text: "pulumi.asset.Asset | pulumi.asset.Archive".to_owned(), is_union: true },
             Type::List(element) => {
                 let inner = self.element(element, side);
                 let text = if inner.is_union { format!("({})[]", inner.text) } else { format!("{}[]", inner.text) };
-                Written { text, is_union: false }
+                TypeText { text, is_union: false }
             }
             Type::Map(element) => {
                 let text = format!("{{[key: string]: {}}}", self.element(element, side).text);
-                Written { text, is_union: false }
+                TypeText { text, is_union: false }
             }
             Type::Defined(id) => self.defined(*id, side),
             Type::Token(underlying) => self.bare(underlying, side, in_input, None),
@@ -106,15 +106,15 @@ impl<'a> Typing<'a> {
         }
     }
 
-    fn element(&self, element: &Element, side: Side) -> Written {
+    fn element(&self, element: &Element, side: Side) -> TypeText {
         if side == Side::Input && !element.plain {
-            Written { text: self.wrapped(&element.kind, false, None), is_union: false }
+            TypeText { text: self.wrapped(&element.kind, false, None), is_union: false }
         } else {
             self.bare(&element.kind, side, false, None)
         }
     }
 
-    fn union(&self, kinds: &[Type], side: Side, in_input: bool) -> Written {
+    fn union(&self, kinds: &[Type], side: Side, in_input: bool) -> TypeText {
         if side == Side::Output && self.sdk.settings.disable_union_output_types {
             return "any".into();
         }
@@ -129,10 +129,10 @@ impl<'a> Typing<'a> {
                 parts.push(text);
             }
         }
-        Written { is_union: parts.len() > 1, text: parts.join(" | ") }
+        TypeText { is_union: parts.len() > 1, text: parts.join(" | ") }
     }
 
-    fn defined(&self, id: TypeId, side: Side) -> Written {
+    fn defined(&self, id: TypeId, side: Side) -> TypeText {
         let definition = self.sdk.package.definition(id);
         if let Shape::Enum { base, .. } = &definition.shape {
             if definition.is_overlay {

@@ -13,8 +13,8 @@ use super::package::{
     EnumValue, Function, Outcome, Package, Parameter, Property, Resource, Shape, Token, Type, TypeDefinition, TypeId,
 };
 use super::spec::{
-    FunctionSpec, Named, ObjectSpec, PackageSpec, ParameterizationSpec, PropertySpec, ResourceSpec, TypeDefinitionSpec,
-    TypeSpec,
+    ByName, FunctionSpec, ObjectSpec, PackageSpec, ParameterizationSpec, PropertySpec, ResourceSpec,
+    TypeDefinitionSpec, TypeSpec,
 };
 use super::types::{ModuleFormat, Names};
 
@@ -226,7 +226,7 @@ impl Reader {
     /// Sorted by name, as the reference has them.
     fn properties(
         &self,
-        specs: &Named<PropertySpec>,
+        specs: &ByName<PropertySpec>,
         required: &[String],
         plain: &[String],
         place: &str,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 /// By name or token, in the order of the document.
-pub(super) type Named<T> = IndexMap<String, T>;
+pub(super) type ByName<T> = IndexMap<String, T>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -24,12 +24,12 @@ pub(super) struct PackageSpec {
     pub plugin_download_url: String,
     pub namespace: String,
     pub meta: MetaSpec,
-    pub language: Named<Json>,
+    pub language: ByName<Json>,
     pub config: ConfigSpec,
-    pub types: Named<TypeDefinitionSpec>,
+    pub types: ByName<TypeDefinitionSpec>,
     pub provider: ResourceSpec,
-    pub resources: Named<ResourceSpec>,
-    pub functions: Named<FunctionSpec>,
+    pub resources: ByName<ResourceSpec>,
+    pub functions: ByName<FunctionSpec>,
     pub parameterization: Option<ParameterizationSpec>,
     pub extension_parameterization: Option<ParameterizationSpec>,
 }
@@ -43,7 +43,7 @@ pub(super) struct MetaSpec {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ConfigSpec {
-    pub variables: Named<PropertySpec>,
+    pub variables: ByName<PropertySpec>,
     pub required: Vec<String>,
 }
 
@@ -68,10 +68,10 @@ pub(super) struct BaseProviderSpec {
 #[serde(default)]
 pub(super) struct ObjectSpec {
     pub description: String,
-    pub properties: Named<PropertySpec>,
+    pub properties: ByName<PropertySpec>,
     pub required: Vec<String>,
     pub plain: Vec<String>,
-    pub language: Named<Json>,
+    pub language: ByName<Json>,
 }
 
 /// An object, or an enumeration.
@@ -101,7 +101,7 @@ pub(super) struct EnumValueSpec {
 pub(super) struct ResourceSpec {
     #[serde(flatten)]
     pub outputs: ObjectSpec,
-    pub input_properties: Named<PropertySpec>,
+    pub input_properties: ByName<PropertySpec>,
     pub required_inputs: Vec<String>,
     pub plain_inputs: Vec<String>,
     pub state_inputs: Option<ObjectSpec>,
@@ -109,7 +109,7 @@ pub(super) struct ResourceSpec {
     pub deprecation_message: String,
     pub is_component: bool,
     pub is_overlay: bool,
-    pub methods: Named<String>,
+    pub methods: ByName<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -131,7 +131,7 @@ pub(super) struct FunctionSpec {
     pub plain: Option<bool>,
     pub deprecation_message: String,
     pub is_overlay: bool,
-    pub language: Named<Json>,
+    pub language: ByName<Json>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -145,7 +145,7 @@ pub(super) struct PropertySpec {
     pub default: Option<Json>,
     pub default_info: Option<DefaultSpec>,
     pub deprecation_message: String,
-    pub language: Named<Json>,
+    pub language: ByName<Json>,
     pub secret: bool,
     pub replace_on_changes: bool,
 }

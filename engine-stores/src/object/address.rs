@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::lease::{PATIENCE_IS, patience};
 
-use super::opened::Timing;
+use super::open_store::Timing;
 use super::prefix;
 
 /// Settings in an address whose values are shown; all others may be credentials.

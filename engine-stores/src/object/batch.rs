@@ -13,7 +13,7 @@ use bytes::Bytes;
 use maloko_core::error::Result;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Bucket, Found};
+use super::bucket::{Bucket, VersionedObject};
 use super::keys::{DIGITS, StackKeys};
 use super::record::Who;
 
@@ -108,7 +108,7 @@ pub(crate) async fn read(bucket: &Bucket, keys: &StackKeys, start: u64) -> Resul
     let mut missing: Option<u64> = None;
     for (key, object) in bucket.get_all(listed).await? {
         let sequence = keys.sequence_of(&key);
-        match object.and_then(|Found { bytes, .. }| Piece::decode(key, bytes)) {
+        match object.and_then(|VersionedObject { bytes, .. }| Piece::decode(key, bytes)) {
             Some(piece) => found.push(piece),
             None => missing = missing.min(sequence).or(sequence),
         }

@@ -31,7 +31,7 @@ pub(crate) const AT_ONCE: usize = 32;
 
 /// An object and its version.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct VersionedObject {
     pub(crate) bytes: Bytes,
     pub(crate) version: UpdateVersion,
 }
@@ -97,12 +97,12 @@ impl Bucket {
     }
 
     /// Reads an object; `None` when there is none.
-    pub(crate) async fn get(&self, key: &str) -> Result<Option<Found>> {
+    pub(crate) async fn get(&self, key: &str) -> Result<Option<VersionedObject>> {
         let (store, path) = (Arc::clone(&self.connection.store), self.path(key)?);
         let read = async move {
             let found = store.get_opts(&path, GetOptions::default()).await?;
             let version = UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
-            Ok::<_, StoreError>(Found { bytes: found.bytes().await?, version })
+            Ok::<_, StoreError>(VersionedObject { bytes: found.bytes().await?, version })
         };
         match self.io.run(read).await? {
             Ok(found) => Ok(Some(found)),
@@ -111,7 +111,7 @@ impl Bucket {
     }
 
     /// Reads several objects, at the same time, in the order of their names.
-    pub(crate) async fn get_all(&self, keys: Vec<String>) -> Result<Vec<(String, Option<Found>)>> {
+    pub(crate) async fn get_all(&self, keys: Vec<String>) -> Result<Vec<(String, Option<VersionedObject>)>> {
         let read = |key: String| async move {
             let found = self.get(&key).await?;
             Ok((key, found))

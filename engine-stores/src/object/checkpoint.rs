@@ -6,7 +6,7 @@ use maloko_core::state::{Generation, MIN_GENERATIONS, StackName, StoredStack};
 use object_store::UpdateVersion;
 
 use super::batch::{self, Pieces};
-use super::bucket::{Bucket, Found};
+use super::bucket::{Bucket, VersionedObject};
 use super::keys::{COMPRESSED, StackKeys};
 use super::mark;
 use super::record::Record;
@@ -16,14 +16,14 @@ use super::seal;
 const READ_ATTEMPTS: u32 = 8;
 
 /// A checkpoint as it is stored.
-pub(crate) struct Stored {
+pub(crate) struct StoredCheckpoint {
     /// With its mark. No bytes at all if it was lost, which nobody can take for a state.
     bytes: Bytes,
     /// `None` when it was lost.
     pub(crate) version: Option<UpdateVersion>,
 }
 
-impl Stored {
+impl StoredCheckpoint {
     /// The checkpoint without its mark.
     pub(crate) fn content(&self) -> Vec<u8> {
         mark::unmarked(&self.bytes).to_vec()
@@ -36,13 +36,13 @@ impl Stored {
 }
 
 /// Reads the checkpoint; an error when there is no such stack.
-pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<Stored> {
-    if let Some(Found { bytes, version }) = bucket.get(&keys.checkpoint).await? {
-        return Ok(Stored { bytes, version: Some(version) });
+pub(crate) async fn read(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -> Result<StoredCheckpoint> {
+    if let Some(VersionedObject { bytes, version }) = bucket.get(&keys.checkpoint).await? {
+        return Ok(StoredCheckpoint { bytes, version: Some(version) });
     }
     let error = missing(bucket, stack, keys).await?;
     let lost = matches!(error, Error::NoStack { .. }) && is_lost(bucket, keys).await?;
-    if lost { Ok(Stored { bytes: Bytes::new(), version: None }) } else { Err(error) }
+    if lost { Ok(StoredCheckpoint { bytes: Bytes::new(), version: None }) } else { Err(error) }
 }
 
 /// Was there a stack that nobody has removed? Asked where there is no checkpoint. A removal takes the seal away, and leaves a
@@ -81,7 +81,7 @@ pub(crate) async fn load(bucket: &Bucket, stack: &StackName, keys: &StackKeys) -
         let (found, (seal, _)) = futures::future::try_join(read(bucket, stack, keys), seal::read(bucket, keys)).await?;
         let idle = record.as_ref().is_some_and(Record::is_idle);
         let pieces = if idle { Pieces::default() } else { batch::read(bucket, keys, start).await? };
-        // A run that is under way may have folded its journal while we read; then it begins elsewhere at the next look.
+        // A run that is under way may have compacted its journal while we read; then it begins elsewhere at the next look.
         let gap = pieces.missing.map(|missing| (start, missing));
         if gap.is_some() && gap != last_gap {
             last_gap = gap;

@@ -27,7 +27,7 @@ mod listing;
 mod locks;
 mod machine_addresses;
 mod mark;
-mod opened;
+mod open_store;
 mod prefix;
 mod record;
 mod retrying_client;
@@ -35,7 +35,7 @@ mod seal;
 pub(crate) mod services;
 mod store;
 
-pub use opened::Timing;
+pub use open_store::Timing;
 pub use store::ObjectBackend;
 
 pub(crate) use address::Address;
@@ -49,7 +49,7 @@ use crate::World;
 /// Opens the object store at an address: `s3://`, `gs://` or `azblob://`. Nothing is sent to it yet.
 pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
     let address = Address::parse(url)?;
-    let connect: opened::Connect = match address.scheme.as_str() {
+    let connect: open_store::Connect = match address.scheme.as_str() {
         "gs" => services::gcs::connector(&address, world)?,
         "azblob" => services::azure::connector(&address, world)?,
         _ => services::s3::connector(&address, world)?,
@@ -59,7 +59,7 @@ pub fn open(url: &str, world: &World) -> Result<ObjectBackend> {
 }
 
 /// What makes the connection: kept, because a forked process has to make it anew.
-fn connecting<S: connection::PagedStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> opened::Connect {
+fn connecting<S: connection::PagedStore>(build: impl Fn() -> Result<S> + Send + Sync + 'static) -> open_store::Connect {
     Box::new(move || {
         let made = Arc::new(build()?);
         Ok(connection::Connection { store: Arc::clone(&made) as _, pages: Some(made) })

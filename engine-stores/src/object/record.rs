@@ -11,8 +11,8 @@ use maloko_core::holder::{Holder, RunAttempt};
 use object_store::UpdateVersion;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Bucket, Found};
-use super::opened::Timing;
+use super::bucket::{Bucket, VersionedObject};
+use super::open_store::Timing;
 
 /// The version of the format that is written, and the newest that is read.
 const VERSION: u32 = 1;
@@ -167,7 +167,7 @@ impl Record {
 
     /// Reads the lease object; `None` when there is none, which is so before the first lease.
     pub(crate) async fn read(bucket: &Bucket, key: &str) -> Result<Option<(Self, UpdateVersion)>> {
-        let Some(Found { bytes, version }) = bucket.get(key).await? else { return Ok(None) };
+        let Some(VersionedObject { bytes, version }) = bucket.get(key).await? else { return Ok(None) };
         match Self::decode(&bytes) {
             Ok(record) => Ok(Some((record, version))),
             Err(why) => Err(bucket.damaged(

@@ -3,7 +3,7 @@
 use maloko_core::error::{Error, Result};
 use object_store::UpdateVersion;
 
-use super::bucket::{Bucket, Found};
+use super::bucket::{Bucket, VersionedObject};
 use super::keys::StackKeys;
 
 const ATTEMPTS: u32 = 4;
@@ -28,12 +28,12 @@ fn decode(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A seal, if there is one, and the version of its object, if there is one.
-pub(crate) type Sealed = (Option<Vec<u8>>, Option<UpdateVersion>);
+pub(crate) type VersionedSeal = (Option<Vec<u8>>, Option<UpdateVersion>);
 
 /// Reads the seal.
-pub(crate) async fn read(bucket: &Bucket, keys: &StackKeys) -> Result<Sealed> {
+pub(crate) async fn read(bucket: &Bucket, keys: &StackKeys) -> Result<VersionedSeal> {
     let found = bucket.get(&keys.seal).await?;
-    Ok(found.map_or((None, None), |Found { bytes, version }| (decode(&bytes), Some(version))))
+    Ok(found.map_or((None, None), |VersionedObject { bytes, version }| (decode(&bytes), Some(version))))
 }
 
 /// Gives the seal another version, also where there is none, so that a write that was meant for this one fails.

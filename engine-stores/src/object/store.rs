@@ -18,7 +18,7 @@ use super::io::Io;
 use super::keys::{self, META, STACKS, StackKeys};
 use super::lease::{claim, fence};
 use super::listing::survey;
-use super::opened::{Connect, Opened, Timing, layout_file};
+use super::open_store::{Connect, OpenStore, Timing, layout_file};
 use super::record::{Record, State, Who};
 use super::{checkpoint, history, locks, mark};
 
@@ -35,7 +35,7 @@ pub struct ObjectBackend {
     direct: bool,
     world: World,
     timing: Timing,
-    opened: Mutex<Option<Arc<Opened>>>,
+    opened: Mutex<Option<Arc<OpenStore>>>,
 }
 
 impl ObjectBackend {
@@ -61,7 +61,7 @@ impl ObjectBackend {
     }
 
     /// The connection of this process.
-    async fn opened(&self) -> Result<Arc<Opened>> {
+    async fn opened(&self) -> Result<Arc<OpenStore>> {
         let opened = {
             let mut known = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
             match &*known {
@@ -73,16 +73,16 @@ impl ObjectBackend {
         Ok(opened)
     }
 
-    fn open_anew(&self) -> Result<Opened> {
+    fn open_anew(&self) -> Result<OpenStore> {
         let notify = Arc::clone(&self.world.notify);
         let io = if self.direct { Io::Direct } else { Io::new(SlowNotice::new(&self.place, Arc::clone(&notify)))? };
         let connection = (self.connect)()?;
         let environment = self.world.environment.clone();
         let bucket = Bucket::new(connection, io, self.prefix.clone(), self.place.clone(), environment.clone());
-        Ok(Opened::new(bucket, environment, notify, self.timing))
+        Ok(OpenStore::new(bucket, environment, notify, self.timing))
     }
 
-    async fn require(&self, store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<()> {
+    async fn require(&self, store: &OpenStore, stack: &StackName, keys: &StackKeys) -> Result<()> {
         if store.bucket.version(&keys.checkpoint).await?.is_some() {
             return Ok(());
         }
@@ -205,7 +205,7 @@ impl Backend for ObjectBackend {
 }
 
 /// Takes the lease from whoever holds it, at once: from then on its holder can write nothing.
-async fn break_lease(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<Vec<Holder>> {
+async fn break_lease(store: &OpenStore, stack: &StackName, keys: &StackKeys) -> Result<Vec<Holder>> {
     let bucket = &store.bucket;
     let mut taken_from: Option<Record> = None;
     for _ in 0..BREAK_ATTEMPTS {

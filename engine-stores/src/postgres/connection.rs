@@ -20,7 +20,7 @@ use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::schema;
+use super::schema::{self, SchemaFailure};
 use crate::backoff::doubling;
 use crate::slow_notice::SlowNotice;
 
@@ -265,8 +265,8 @@ impl Link {
     async fn absent(&self, client: &Client, error: &tokio_postgres::Error) -> Trouble {
         match schema::missing(client, &self.address, &chain(error)).await {
             Ok(None) => Trouble::Absent,
-            Ok(Some(error)) | Err(schema::Failed::Said(error)) => Trouble::Refused(error),
-            Err(schema::Failed::Server(error)) => self.trouble(&error),
+            Ok(Some(error)) | Err(SchemaFailure::Said(error)) => Trouble::Refused(error),
+            Err(SchemaFailure::Server(error)) => self.trouble(&error),
         }
     }
 
@@ -287,8 +287,8 @@ impl Link {
         match schema::prepare(&fresh.client, &self.address, make).await {
             Ok(true) => {}
             Ok(false) => return Err(Trouble::Absent),
-            Err(schema::Failed::Said(error)) => return Err(Trouble::Refused(error)),
-            Err(schema::Failed::Server(error)) => return Err(self.trouble(&error)),
+            Err(SchemaFailure::Said(error)) => return Err(Trouble::Refused(error)),
+            Err(SchemaFailure::Server(error)) => return Err(self.trouble(&error)),
         }
         Ok(Arc::clone(&open.insert(fresh).client))
     }

@@ -89,7 +89,7 @@ const LOAD: &str = "
     FROM {s}.stacks s LEFT JOIN {s}.checkpoints c ON c.stack = s.id AND c.number = s.current WHERE s.id = $1";
 
 /// Who wants which lease.
-pub(super) struct Wanted {
+pub(super) struct LeaseRequest {
     pub(super) stack: StackName,
     /// Random text: this lease and no other.
     pub(super) token: String,
@@ -98,12 +98,12 @@ pub(super) struct Wanted {
 
 /// A lease.
 pub(super) struct PostgresLease {
-    held: Arc<Held>,
+    held: Arc<HeldLease>,
     heart: StdMutex<Option<AbortHandle>>,
     returned: AtomicBool,
 }
 
-struct Held {
+struct HeldLease {
     store: Arc<Store>,
     stack: StackName,
     token: String,
@@ -122,9 +122,9 @@ struct Writes {
 }
 
 impl PostgresLease {
-    pub(super) fn new(store: Arc<Store>, wanted: Wanted, id: i64, epoch: i64) -> Self {
-        let Wanted { stack, token, .. } = wanted;
-        let held = Held { store, stack, token, id, epoch, writes: Mutex::default() };
+    pub(super) fn new(store: Arc<Store>, request: LeaseRequest, id: i64, epoch: i64) -> Self {
+        let LeaseRequest { stack, token, .. } = request;
+        let held = HeldLease { store, stack, token, id, epoch, writes: Mutex::default() };
         Self { held: Arc::new(held), heart: StdMutex::new(None), returned: AtomicBool::new(false) }
     }
 
@@ -163,7 +163,7 @@ impl PostgresLease {
     }
 }
 
-impl Held {
+impl HeldLease {
     /// The values that name the lease.
     fn own(&self) -> Vec<Value> {
         vec![self.id.into(), self.epoch.into(), self.token.as_str().into()]

@@ -251,9 +251,12 @@ impl Backend for PostgresBackend {
     }
 
     async fn lease(&self, stack: &StackName, operation: &str) -> Result<Arc<dyn Lease>> {
-        let wanted =
-            lease::Wanted { stack: stack.clone(), token: self.token()?, holder: self.environment.as_holder(operation) };
-        let taken = watch::take(Arc::clone(&self.store), wanted);
+        let request = lease::LeaseRequest {
+            stack: stack.clone(),
+            token: self.token()?,
+            holder: self.environment.as_holder(operation),
+        };
+        let taken = watch::take(Arc::clone(&self.store), request);
         let lease: Arc<PostgresLease> = Arc::new(self.store.threads.run(taken).await?);
         lease.begin_to_beat();
         Ok(lease)

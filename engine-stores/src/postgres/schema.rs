@@ -87,21 +87,21 @@ const FIRST: &str = "
 ";
 
 /// Why the tables are not ready.
-pub(super) enum Failed {
+pub(super) enum SchemaFailure {
     /// What the user has to know.
     Said(Error),
     /// The server's own reason.
     Server(tokio_postgres::Error),
 }
 
-impl From<tokio_postgres::Error> for Failed {
+impl From<tokio_postgres::Error> for SchemaFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Server(error)
     }
 }
 
 /// Sees to it that the tables are those of this version. False: there are none, and `make` does not ask for them.
-pub(super) async fn prepare(client: &Client, address: &Address, make: bool) -> Result<bool, Failed> {
+pub(super) async fn prepare(client: &Client, address: &Address, make: bool) -> Result<bool, SchemaFailure> {
     prepare_with(client, address, make, SCRIPTS).await
 }
 
@@ -110,7 +110,7 @@ pub(super) async fn prepare_with(
     address: &Address,
     make: bool,
     scripts: &[&str],
-) -> Result<bool, Failed> {
+) -> Result<bool, SchemaFailure> {
     let newest = i64::try_from(scripts.len()).unwrap_or(i64::MAX);
     let version = version(client, address).await?;
     match version {
@@ -125,7 +125,7 @@ pub(super) async fn prepare_with(
 }
 
 /// The version of the tables; `None` when there are none.
-async fn version(client: &Client, address: &Address) -> Result<Option<i64>, Failed> {
+async fn version(client: &Client, address: &Address) -> Result<Option<i64>, SchemaFailure> {
     let schema = &address.schema;
     let sql = format!("SELECT version FROM {schema}.layout");
     let mut answer = client.query_typed(&sql, &[]).await;
@@ -140,9 +140,9 @@ async fn version(client: &Client, address: &Address) -> Result<Option<i64>, Fail
         Ok(rows) => match rows.first() {
             Some(row) => Ok(Some(row.try_get(0)?)),
             // It is made with its row, in one transaction.
-            None => Err(Failed::Said(without_version(address))),
+            None => Err(SchemaFailure::Said(without_version(address))),
         },
-        Err(error) if is_absent(&error) => Err(Failed::Said(damaged(address, "the table layout is missing"))),
+        Err(error) if is_absent(&error) => Err(SchemaFailure::Said(damaged(address, "the table layout is missing"))),
         Err(error) => Err(error.into()),
     }
 }
@@ -155,7 +155,7 @@ async fn exists(client: &Client, schema: &str, table: &str) -> Result<bool, toki
 }
 
 /// Why a statement found a table missing: `None` when there are none at all, which is so before the first stack.
-pub(super) async fn missing(client: &Client, address: &Address, why: &str) -> Result<Option<Error>, Failed> {
+pub(super) async fn missing(client: &Client, address: &Address, why: &str) -> Result<Option<Error>, SchemaFailure> {
     Ok(version(client, address).await?.map(|_| damaged(address, why)))
 }
 
@@ -180,14 +180,14 @@ fn is_absent(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Inside a transaction: one upgrade at a time, and all of it or nothing.
-async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i64) -> Result<(), Failed> {
+async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i64) -> Result<(), SchemaFailure> {
     let schema = &address.schema;
     // Anybody else who upgrades this schema waits here.
     client.batch_execute(&format!("SELECT pg_advisory_xact_lock(hashtext('maloko'), hashtext('{schema}'))")).await?;
     let exists = exists(client, schema, "layout").await?;
     let found = if exists { version(client, address).await?.unwrap_or(0) } else { 0 };
     if found > newest {
-        return Err(Failed::Said(Error::BadState(format!(
+        return Err(SchemaFailure::Said(Error::BadState(format!(
             "the tables in {} have layout {found}, and this version of maloko knows only {newest}; use the newer version \
              that made them. Nothing was changed",
             address.shown
@@ -214,12 +214,12 @@ async fn upgrade(client: &Client, address: &Address, scripts: &[&str], newest: i
     Ok(())
 }
 
-fn not_allowed(error: tokio_postgres::Error, address: &Address) -> Failed {
+fn not_allowed(error: tokio_postgres::Error, address: &Address) -> SchemaFailure {
     if error.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
-        return Failed::Server(error);
+        return SchemaFailure::Server(error);
     }
     let user = address.config.get_user().unwrap_or_default();
-    Failed::Said(Error::Configuration(format!(
+    SchemaFailure::Said(Error::Configuration(format!(
         "the user {user} may not make the tables in {}; let an administrator run once: CREATE SCHEMA {} AUTHORIZATION {user}",
         address.shown, address.schema
     ).into()))

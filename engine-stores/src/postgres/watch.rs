@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 use crate::backoff::doubling;
 
 use super::connection::{Trouble, Value};
-use super::lease::{BEATS_PER_PATIENCE, PostgresLease, Wanted};
+use super::lease::{BEATS_PER_PATIENCE, LeaseRequest, PostgresLease};
 use super::{Store, column, holder, named, no_stack};
 
 /// The watcher's first pause, and its longest: a holder at work shows itself soon.
@@ -41,7 +41,7 @@ const TAKE: &str = "
     RETURNING epoch";
 
 /// A lease as it was found.
-struct Seen {
+struct ObservedLease {
     holder: Holder,
     stack: i64,
     epoch: i64,
@@ -51,7 +51,7 @@ struct Seen {
     patience: Duration,
 }
 
-impl Seen {
+impl ObservedLease {
     fn read(row: &Row) -> Result<Self> {
         Ok(Self {
             holder: holder(row)?,
@@ -71,59 +71,59 @@ impl Seen {
 }
 
 /// Gets the lease, or says who has it.
-pub(super) async fn take(store: Arc<Store>, wanted: Wanted) -> Result<PostgresLease> {
+pub(super) async fn take(store: Arc<Store>, request: LeaseRequest) -> Result<PostgresLease> {
     for _ in 0..ATTEMPTS {
-        let mut seen = look(&store, &wanted).await?;
-        let silent = seen.token.is_some() && seen.token.as_deref() != Some(&wanted.token);
+        let mut seen = look(&store, &request).await?;
+        let silent = seen.token.is_some() && seen.token.as_deref() != Some(&request.token);
         if silent {
-            seen = wait_for_silence(&store, &wanted, seen).await?;
+            seen = wait_for_silence(&store, &request, seen).await?;
         }
-        if seen.token.as_deref() == Some(&wanted.token) {
+        if seen.token.as_deref() == Some(&request.token) {
             // An earlier attempt had taken effect, and its answer was lost.
-            return Ok(PostgresLease::new(store, wanted, seen.stack, seen.epoch));
+            return Ok(PostgresLease::new(store, request, seen.stack, seen.epoch));
         }
-        if let Some(epoch) = try_to_take(&store, &wanted, &seen).await? {
-            return Ok(PostgresLease::new(store, wanted, seen.stack, epoch));
+        if let Some(epoch) = try_to_take(&store, &request, &seen).await? {
+            return Ok(PostgresLease::new(store, request, seen.stack, epoch));
         }
     }
-    let seen = look(&store, &wanted).await?;
-    Err(locked(&wanted, &seen.holder))
+    let seen = look(&store, &request).await?;
+    Err(locked(&request, &seen.holder))
 }
 
-async fn look(store: &Store, wanted: &Wanted) -> Result<Seen> {
-    let mut rows = ask(store, wanted, LOOK_UP).await?;
+async fn look(store: &Store, request: &LeaseRequest) -> Result<ObservedLease> {
+    let mut rows = ask(store, request, LOOK_UP).await?;
     if rows.is_empty() {
-        ask(store, wanted, MAKE_ANEW).await?;
-        rows = ask(store, wanted, LOOK_UP).await?;
+        ask(store, request, MAKE_ANEW).await?;
+        rows = ask(store, request, LOOK_UP).await?;
     }
-    Seen::read(rows.first().ok_or_else(|| no_stack(&wanted.stack))?)
+    ObservedLease::read(rows.first().ok_or_else(|| no_stack(&request.stack))?)
 }
 
 /// Reads, or does what may as well be done twice.
-async fn ask(store: &Store, wanted: &Wanted, statement: &str) -> Result<Vec<Row>> {
-    match store.link.repeat(&store.sql(statement), &named(&wanted.stack), false).await {
+async fn ask(store: &Store, request: &LeaseRequest, statement: &str) -> Result<Vec<Row>> {
+    match store.link.repeat(&store.sql(statement), &named(&request.stack), false).await {
         Ok(rows) => Ok(rows),
-        Err(Trouble::Absent) => Err(no_stack(&wanted.stack)),
+        Err(Trouble::Absent) => Err(no_stack(&request.stack)),
         Err(Trouble::Refused(error)) => Err(error),
         Err(Trouble::Lost(why)) => Err(store.link.unknown(&why)),
     }
 }
 
 /// Waits until the holder has been silent for long enough; an error when it is alive.
-async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result<Seen> {
+async fn wait_for_silence(store: &Store, request: &LeaseRequest, first: ObservedLease) -> Result<ObservedLease> {
     let begun = Instant::now();
-    let attempt = wanted.holder.attempt.as_ref();
+    let attempt = request.holder.attempt.as_ref();
     let patience = first.holder.patience_of(attempt, first.patience, first.patience / BEATS_PER_PATIENCE);
     let mut told = false;
     let mut pauses = doubling(FIRST_LOOK, LOOK);
     loop {
         sleep(pauses.next().unwrap_or(LOOK)).await;
-        let now = look(store, wanted).await?;
-        if now.token.is_none() || now.token.as_deref() == Some(&wanted.token) {
+        let now = look(store, request).await?;
+        if now.token.is_none() || now.token.as_deref() == Some(&request.token) {
             return Ok(now);
         }
         if now.signs() != first.signs() {
-            return Err(locked(wanted, &now.holder));
+            return Err(locked(request, &now.holder));
         }
         if begun.elapsed() >= patience {
             return Ok(now);
@@ -132,7 +132,7 @@ async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result
             told = true;
             (store.notify)(&format!(
                 "the stack '{}' is locked by {}, which gives no sign of life; it is replaced if it stays silent for {} seconds",
-                wanted.stack.stack(),
+                request.stack.stack(),
                 first.holder,
                 patience.as_secs()
             ));
@@ -140,8 +140,8 @@ async fn wait_for_silence(store: &Store, wanted: &Wanted, first: Seen) -> Result
     }
 }
 
-async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Option<i64>> {
-    let Wanted { token, holder, .. } = wanted;
+async fn try_to_take(store: &Store, request: &LeaseRequest, seen: &ObservedLease) -> Result<Option<i64>> {
+    let LeaseRequest { token, holder, .. } = request;
     let patience = i64::try_from(store.link.address.patience.as_millis()).unwrap_or(i64::MAX);
     let values: Vec<Value> = vec![
         seen.stack.into(),
@@ -163,16 +163,16 @@ async fn try_to_take(store: &Store, wanted: &Wanted, seen: &Seen) -> Result<Opti
         Ok(rows) => rows.first().map(|row| column(row, 0)).transpose(),
         // The next look tells whether it took effect.
         Err(Trouble::Lost(_)) => Ok(None),
-        Err(Trouble::Absent) => Err(no_stack(&wanted.stack)),
+        Err(Trouble::Absent) => Err(no_stack(&request.stack)),
         Err(Trouble::Refused(error)) => Err(error),
     }
 }
 
-fn locked(wanted: &Wanted, holder: &Holder) -> Error {
+fn locked(request: &LeaseRequest, holder: &Holder) -> Error {
     let advice = message![
         "; a holder that has died is replaced by itself, and ",
         Command::new("cancel"),
         " replaces one that hangs"
     ];
-    lock_file::locked(&wanted.stack, &[holder], advice)
+    lock_file::locked(&request.stack, &[holder], advice)
 }

@@ -60,7 +60,7 @@ fn lock(cost: &Mutex<Cost>) -> MutexGuard<'_, Cost> {
     cost.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one operation with so many group commits of `line` asks of a store: opening, commits, and the fold.
+/// What one operation with so many group commits of `line` asks of a store: opening, commits, and the compaction.
 fn operation(commits: usize, line: &[u8]) -> [(usize, usize); 3] {
     let counting = Counting::begin();
     let backend = counting.machine();
@@ -85,7 +85,7 @@ fn operation(commits: usize, line: &[u8]) -> [(usize, usize); 3] {
 fn requests_and_bytes_for_each_commit_are_flat() {
     let line = [b'x'; 1000];
     let (few, many) = (operation(100, &line), operation(10_000, &line));
-    eprintln!("opening, 100 commits, fold: {few:?}; 10,000 commits: {many:?}");
+    eprintln!("opening, 100 commits, compaction: {few:?}; 10,000 commits: {many:?}");
     // The first takes the summary away, too.
     assert_eq!((few[1].0, many[1].0), (101, 10_001), "{few:?} {many:?}");
     assert!(few[1].1 / 100 < 1200 && many[1].1 / 10_000 < 1200, "{few:?} {many:?}");

@@ -91,7 +91,7 @@ impl Killed {
     async fn goes_on(&self) -> String {
         let session = self.open().await.unwrap();
         let notices = maloko_core::Message::join(session.notices(), "\n").to_string();
-        session.fold(session.snapshot().clone()).await.unwrap();
+        session.compact(session.snapshot().clone()).await.unwrap();
         assert_eq!(over(&self.store).load(&stack()).await.unwrap().journal, None);
         notices
     }

@@ -22,7 +22,7 @@ fn after_a_late_record(compactions: bool, records_before: &[&[u8]]) -> Option<Ve
         lease.append(b"late\n").await.unwrap_err();
         store.answer();
         if compactions {
-            lease.replace(b"folded", 3).await.unwrap();
+            lease.replace(b"compacted", 3).await.unwrap();
             lease.remove_journal().await.unwrap();
         }
         lease.release().await.unwrap();
@@ -42,7 +42,7 @@ fn after_a_late_record(compactions: bool, records_before: &[&[u8]]) -> Option<Ve
 }
 
 #[test]
-fn a_record_that_comes_after_the_fold_is_in_no_journal() {
+fn a_record_that_comes_after_the_compaction_is_in_no_journal() {
     assert_eq!(after_a_late_record(true, &[b"one\n"]), None);
     assert_eq!(after_a_late_record(true, &[]), None);
 }

@@ -32,11 +32,11 @@ async fn goes_on(near: &ObjectBackend, far: &ObjectBackend, wire: &Wire) {
     lease.append(b"two\n").await.unwrap();
     let seen = through_an_outage(wire, near.load(&stack())).await;
     assert_eq!(seen.journal.as_deref(), Some(&b"one\ntwo\n"[..]));
-    through_an_outage(wire, lease.replace(b"folded", 3)).await;
+    through_an_outage(wire, lease.replace(b"compacted", 3)).await;
     through_an_outage(wire, lease.remove_journal()).await;
     through_an_outage(wire, lease.release()).await;
     let stored = far.load(&stack()).await.unwrap();
-    assert_eq!((stored.checkpoint, stored.journal), (b"folded".to_vec(), None));
+    assert_eq!((stored.checkpoint, stored.journal), (b"compacted".to_vec(), None));
     let kept = far.generations(&stack()).await.unwrap();
     assert_eq!(far.load_generation(&stack(), kept[0].number).await.unwrap(), CHECKPOINT);
     assert_eq!((kept.len(), far.holders(&stack()).await.unwrap().len()), (1, 0));

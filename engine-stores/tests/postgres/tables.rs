@@ -196,7 +196,7 @@ fn a_run_that_changes_nothing_writes_nothing_but_its_lease() {
     let options =
         SessionOptions { crypter, environment, check_integrity: true, command: "up".into(), keep_generations: 3 };
     let session = block_on(Session::open(&backend, &dev(), options)).unwrap();
-    block_on(session.fold(session.snapshot().clone())).unwrap();
+    block_on(session.compact(session.snapshot().clone())).unwrap();
     assert_eq!(first(&everything), before);
     assert!(block_on(backend.holders(&dev())).unwrap().is_empty());
 }

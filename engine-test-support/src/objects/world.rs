@@ -30,11 +30,11 @@ pub fn world(variables: &'static [Secret]) -> World {
 }
 
 /// What a store has told so far.
-pub type Said = Arc<Mutex<Vec<String>>>;
+pub type ToldLines = Arc<Mutex<Vec<String>>>;
 
 /// A world with these variables, and what is told in it.
-pub fn overheard(variables: &'static [Secret]) -> (World, Said) {
-    let said = Said::default();
+pub fn overheard(variables: &'static [Secret]) -> (World, ToldLines) {
+    let said = ToldLines::default();
     let heard = Arc::clone(&said);
     let notify = Arc::new(move |text: &str| heard.lock().unwrap().push(text.to_owned()));
     (World { notify, ..world(variables) }, said)

@@ -20,7 +20,7 @@ pub enum Break {
 }
 
 #[derive(Default)]
-struct Shared {
+struct ProxyState {
     next: AtomicU8,
     cut: AtomicBool,
     requests: AtomicU64,
@@ -30,7 +30,7 @@ struct Shared {
 /// A directory with a socket, as a server has it.
 pub struct Proxy {
     directory: tempfile::TempDir,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
 const SOCKET: &str = ".s.PGSQL.5432";
@@ -40,7 +40,7 @@ impl Proxy {
     fn to(server: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join(SOCKET)).unwrap();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ProxyState::default());
         let (target, for_thread) = (PathBuf::from(server).join(SOCKET), Arc::clone(&shared));
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -90,7 +90,7 @@ impl Proxy {
     }
 }
 
-fn connect(client: &UnixStream, server: &UnixStream, shared: &Arc<Shared>) {
+fn connect(client: &UnixStream, server: &UnixStream, shared: &Arc<ProxyState>) {
     let pairs = [(Break::Request, client, server), (Break::Answer, server, client)];
     for (place, from, to) in pairs {
         let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());

@@ -62,7 +62,7 @@ fn content(backend: &MemoryBackend, crypter: &Crypter) -> [Json; 2] {
 }
 
 #[test]
-fn what_earlier_versions_wrote_is_read_and_folded_as_they_did() {
+fn what_earlier_versions_wrote_is_read_and_compacted_as_they_did() {
     let directories = directories();
     assert!(directories.len() >= 12, "the corpus is not there");
     for directory in directories {
@@ -75,8 +75,8 @@ fn what_earlier_versions_wrote_is_read_and_folded_as_they_did() {
         assert_eq!(content(&backend, &crypter), expected, "{}", directory.display());
         // The recovery writes it down as it was read.
         let session = block_on(Session::open(&backend, &stack(), stories::options(&crypter))).unwrap();
-        block_on(session.fold(session.snapshot().clone())).unwrap();
-        assert_eq!(content(&backend, &crypter), expected, "{}, folded", directory.display());
+        block_on(session.compact(session.snapshot().clone())).unwrap();
+        assert_eq!(content(&backend, &crypter), expected, "{}, compacted", directory.display());
         assert_eq!(backend.stored(&stack()).unwrap().journal, None);
     }
 }
@@ -127,7 +127,7 @@ pub(crate) fn members_that_this_version_does_not_know_are_kept_on_write() {
     let session = block_on(Session::open(&backend, &stack(), stories::options(&crypter))).unwrap();
     let mut snapshot = session.snapshot().clone();
     snapshot.resources.truncate(1);
-    block_on(session.fold(snapshot)).unwrap();
+    block_on(session.compact(snapshot)).unwrap();
     let now: Json = serde_json::from_slice(&backend.stored(&stack()).unwrap().checkpoint).unwrap();
     let before = from_the_future();
     let places = [

@@ -39,7 +39,7 @@ pub(crate) fn put(number: u32, resource: Arc<ResourceState>) -> Change {
 }
 
 /// What a run does: for each resource it journals the intent, "calls the provider", and journals the outcome; after a
-/// failure nothing is begun, and what is known is folded.
+/// failure nothing is begun, and what is known is compacted.
 fn run(backend: &LocalBackend, environment: Environment, crypter: &Crypter) -> Outcome {
     let mut outcome = Outcome::default();
     let options = maloko_core::state::SessionOptions { environment, ..options(crypter) };
@@ -71,7 +71,7 @@ fn run(backend: &LocalBackend, environment: Environment, crypter: &Crypter) -> O
             }
         }
     }
-    if let Err(error) = block_on(session.fold(snapshot)) {
+    if let Err(error) = block_on(session.compact(snapshot)) {
         outcome.errors.push(error.to_string());
     }
     outcome
@@ -90,7 +90,7 @@ fn with_stack() -> (tempfile::TempDir, Crypter) {
     }
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
     block_on(
-        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+        session.compact(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
     )
     .unwrap();
     (directory, crypter)
@@ -105,7 +105,7 @@ pub(crate) fn known(directory: &Path, crypter: &Crypter) -> (BTreeSet<String>, B
     let snapshot = session.snapshot();
     let resources = snapshot.resources.iter().map(|resource| resource.urn.name().to_owned()).collect();
     let pending = snapshot.pending.iter().map(|pending| pending.resource.urn.name().to_owned()).collect();
-    block_on(session.fold(snapshot.clone())).unwrap();
+    block_on(session.compact(snapshot.clone())).unwrap();
     (resources, pending)
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn on_a_full_disk_every_outcome_of_a_call_that_was_begun_is_recorded(
             let state = Arc::new(ResourceState { urn, ..large.clone() });
             block_on(session.append(vec![Change::End { operation: number }, put(number, state)])).unwrap();
         }
-        let error = block_on(session.fold(Snapshot::default())).unwrap_err();
+        let error = block_on(session.compact(Snapshot::default())).unwrap_err();
         assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("free some space"), "{error}");
         assert!(error.to_string().contains("journal"), "it says that nothing is lost: {error}");
         drop(session);

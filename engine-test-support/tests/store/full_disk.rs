@@ -62,7 +62,7 @@ fn prepare(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
     }
     let session = block_on(Session::open(&backend, &stack(), options(crypter)))?;
     block_on(
-        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+        session.compact(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
     )?;
     Ok(())
 }

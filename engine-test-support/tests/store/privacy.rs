@@ -31,7 +31,7 @@ fn everything(directory: &Path, crypter: &Crypter) -> maloko_core::Result<()> {
         block_on(session.append(vec![Change::Put { number: next, resource: state.clone(), in_place_of: None }]))?;
         let mut resources = session.snapshot().resources.clone();
         resources.push(state);
-        block_on(session.fold(Snapshot { resources, ..Snapshot::default() }))?;
+        block_on(session.compact(Snapshot { resources, ..Snapshot::default() }))?;
         block_on(backend.add_history(&stack(), number, b"{}", 50))?;
     }
     block_on(read_generations(&backend, &stack()))?;
@@ -53,7 +53,7 @@ fn with_stack() -> (tempfile::TempDir, PathBuf, Crypter) {
     block_on(create_stack(&backend, &stack(), &crypter, &Environment::system())).unwrap();
     let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
     block_on(
-        session.fold(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
+        session.compact(Snapshot { resources: vec![provider(), resource("old", 1.0).into()], ..Snapshot::default() }),
     )
     .unwrap();
     (directory, store, crypter)
@@ -167,7 +167,7 @@ pub(crate) fn a_directory_that_is_swapped_for_a_link_in_the_middle_of_a_run_lead
         // It may say that the lease is lost, or that there is a link; it must not write.
         drop(block_on(session.append(vec![put(3)])));
         assert!(
-            block_on(session.fold(Snapshot { resources: vec![provider()], ..Snapshot::default() })).is_err(),
+            block_on(session.compact(Snapshot { resources: vec![provider()], ..Snapshot::default() })).is_err(),
             "{name}"
         );
         drop(session);

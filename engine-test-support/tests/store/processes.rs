@@ -125,8 +125,8 @@ fn write_for_ever(backend: &LocalBackend, crypter: &Crypter) {
             Ok(()) => say(&number.to_string()),
             Err(error) => {
                 say(&format!("stopped: {error}"));
-                let compacted = block_on(session.fold(session.snapshot().clone()));
-                say(&format!("fold: {}", compacted.err().map(|error| error.to_string()).unwrap_or_default()));
+                let compacted = block_on(session.compact(session.snapshot().clone()));
+                say(&format!("compact: {}", compacted.err().map(|error| error.to_string()).unwrap_or_default()));
                 return;
             }
         }
@@ -188,7 +188,7 @@ fn take_over(test: &str, lines: usize) {
     acknowledged.extend(late.iter().cloned());
     let here = format!("process {}", std::process::id());
     assert!(last[0].starts_with("stopped: ") && last[0].contains("taken over") && last[0].contains(&here), "{last:?}");
-    assert!(last[1].starts_with("fold: ") && last[1].contains("taken over"), "{last:?}");
+    assert!(last[1].starts_with("compact: ") && last[1].contains("taken over"), "{last:?}");
     let ours = resources(&backend);
     for number in acknowledged.iter().filter(|said| *said != "open") {
         assert!(ours.contains(&format!("r{number}")), "{number} was acknowledged, and is lost: {ours:?}");
@@ -277,7 +277,7 @@ fn a_killed_holder_is_no_holder_any_more() {
         writer.child.wait().unwrap();
         let session = block_on(Session::open(&backend, &stack(), options(&crypter))).unwrap();
         block_on(
-            session.fold(maloko_core::state::Snapshot { resources: vec![provider()], ..session.snapshot().clone() }),
+            session.compact(maloko_core::state::Snapshot { resources: vec![provider()], ..session.snapshot().clone() }),
         )
         .unwrap();
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_norway::{Mapping, Value};
 
-use maloko_packages::folder::Written;
+use maloko_packages::folder::FolderOutcome;
 
 use crate::arguments::{Generator, PackageAdd, PackageSource};
 use crate::commands::plugin;
@@ -144,7 +144,7 @@ async fn place(
 ) -> Result<String> {
     let written = sdk::make(context, found, of(language), folder, how).await?;
     let shown = listed::relative(folder, &project.root);
-    if written == Written::Same {
+    if written == FolderOutcome::Same {
         context.console.line(&format!("unchanged: {shown}"));
     }
     Ok(shown)

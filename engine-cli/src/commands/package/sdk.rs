@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maloko_core::plugin::PluginHost;
-use maloko_packages::folder::{FolderFault, Written, files_in, write};
+use maloko_packages::folder::{FolderFault, FolderOutcome, files_in, write};
 use maloko_packages::schema::Package;
 use maloko_packages::{SdkFile, SdkLanguage, generate};
 use maloko_plugins::Plugins;
@@ -40,7 +40,7 @@ pub(super) async fn make(
     language: SdkLanguage,
     folder: &Path,
     how: How<'_>,
-) -> Result<Written> {
+) -> Result<FolderOutcome> {
     let files = match how.generator {
         Generator::Maloko => generate(&found.package, language).map_err(|fault| Failure::new(fault.to_string()))?,
         Generator::Official => official(context, found, language).await?,

@@ -62,7 +62,7 @@ async fn settle(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
     let mut settings = workplace.settings(stack)?;
     let crypter = workplace.crypter(stack, &mut settings).await?;
     let session = workplace.session(stack, crypter, "stack migrate").await?;
-    session.fold(session.snapshot().clone()).await?;
+    session.compact(session.snapshot().clone()).await?;
     Ok(())
 }
 

@@ -127,7 +127,7 @@ async fn replace_both(workplace: &Workplace<'_>, stack: &StackName, change: &Cha
     // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the journal
     // need not be encrypted anew.
     let session = workplace.session(stack, old.clone(), COMMAND).await?;
-    session.fold(session.snapshot().clone()).await?;
+    session.compact(session.snapshot().clone()).await?;
     let lease = workplace.backend.lease(stack, COMMAND).await?;
     let stored = lease.load().await?;
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, &stored.checkpoint_place)?;

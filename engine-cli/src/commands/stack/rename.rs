@@ -7,7 +7,7 @@ use std::sync::Arc;
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
 use maloko_core::state::{
-    Checkpoint, Crypter, Lease, StackName, StoredStack, Unfinished, create_successor, export_deployment,
+    Checkpoint, Crypter, Lease, StackName, StoredStack, UnfinishedCommand, create_successor, export_deployment,
 };
 use maloko_core::{Error, Urn};
 
@@ -52,9 +52,9 @@ struct Renaming<'w> {
 impl Renaming<'_> {
     async fn run(&self) -> Result<()> {
         let (workplace, backend) = (self.workplace, &self.workplace.backend);
-        let mark = Unfinished::RenamedTo(self.new.stack().to_owned());
+        let mark = UnfinishedCommand::RenamedTo(self.new.stack().to_owned());
         let stored = workplace.stored(self.old).await?;
-        let begun = Unfinished::of(&stored).as_ref() == Some(&mark);
+        let begun = UnfinishedCommand::of(&stored).as_ref() == Some(&mark);
         if !begun && workplace.has(self.new).await? {
             return Err(self.taken(""));
         }
@@ -66,7 +66,7 @@ impl Renaming<'_> {
             // The old state has to be what was sealed; and what a killed run left behind is settled first, so that the
             // journal is not lost with the old name.
             let session = workplace.session(self.old, crypter.clone(), COMMAND).await?;
-            session.fold(session.snapshot().clone()).await?;
+            session.compact(session.snapshot().clone()).await?;
             crypter
         };
         let lease = backend.lease(self.old, COMMAND).await?;
@@ -92,13 +92,13 @@ impl Renaming<'_> {
         }
     }
 
-    async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &Unfinished, crypter: &Crypter) -> Result<()> {
+    async fn run_leased(&self, lease: &Arc<dyn Lease>, mark: &UnfinishedCommand, crypter: &Crypter) -> Result<()> {
         let stored = lease.load().await?;
-        if Unfinished::of(&stored).as_ref() != Some(mark) {
+        if UnfinishedCommand::of(&stored).as_ref() != Some(mark) {
             mark.put_on(&**lease).await?;
         }
         // Without its checkpoint, all that is left of it is to be removed.
-        if !stored.checkpoint.is_empty() && Unfinished::decode(&stored.checkpoint).is_none() {
+        if !stored.checkpoint.is_empty() && UnfinishedCommand::decode(&stored.checkpoint).is_none() {
             self.make_new(&stored, crypter).await?;
             // No store removes all of a stack in one step: at none of them may it look like one again.
             lease.replace(&mark.encode()?, self.workplace.keep_generations).await?;
@@ -115,7 +115,9 @@ impl Renaming<'_> {
         match backend.load(self.new).await {
             Err(Error::NoStack { .. }) => {}
             Err(error) => return Err(error.into()),
-            Ok(there) if Unfinished::of(&there) == Some(Unfinished::RenameOf(self.old.stack().to_owned())) => {
+            Ok(there)
+                if UnfinishedCommand::of(&there) == Some(UnfinishedCommand::RenameOf(self.old.stack().to_owned())) =>
+            {
                 self.remove_pending_delete().await?;
             }
             Ok(there) => {

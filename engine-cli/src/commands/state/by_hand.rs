@@ -27,7 +27,7 @@ pub(super) async fn run(context: &Context) -> Result<()> {
     let edited = edit(&workplace, &session, &editor).await;
     match edited {
         Ok(Some(snapshot)) => {
-            session.fold(snapshot).await?;
+            session.compact(snapshot).await?;
             context.console.line("The state was changed");
             Ok(())
         }

@@ -91,7 +91,7 @@ async fn repair(context: &Context, yes: bool) -> Result<()> {
     let mut snapshot = session.snapshot().clone();
     let done = integrity::repair(&mut snapshot);
     let left = integrity::check(&snapshot).err();
-    session.fold(snapshot).await?;
+    session.compact(snapshot).await?;
     for line in &done {
         context.console.line(line);
     }
@@ -124,7 +124,7 @@ async fn edited(context: &Context, command: &str, edit: impl FnOnce(&mut Snapsho
     let mut snapshot = session.snapshot().clone();
     match edit(&mut snapshot) {
         Ok(done) => {
-            session.fold(snapshot).await?;
+            session.compact(snapshot).await?;
             context.console.line(&done);
             Ok(())
         }

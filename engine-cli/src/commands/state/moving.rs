@@ -3,7 +3,7 @@
 use maloko_core::Urn;
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, Unfinished};
+use maloko_core::state::{Checkpoint, Crypter, Session, Snapshot, StackName, UnfinishedCommand};
 
 use super::edit;
 use super::relocate::{MoveResult, relocate};
@@ -39,7 +39,8 @@ pub(super) async fn run(context: &Context, arguments: &StateMove) -> Result<()> 
         ),
     )?;
     let command = command(arguments, &workplace.shown(&source));
-    let (mark, mark_there) = (Unfinished::Moving(command.clone()), Unfinished::Receiving(command.clone()));
+    let (mark, mark_there) =
+        (UnfinishedCommand::Moving(command.clone()), UnfinishedCommand::Receiving(command.clone()));
     let (from, from_crypter) = open(&workplace, &source, Some(&mark)).await?;
     let (to, to_crypter) = match open(&workplace, &dest, Some(&mark_there)).await {
         Ok(opened) => opened,
@@ -105,11 +106,11 @@ async fn hand_over(
     moved_from: Snapshot,
     to: &Session,
     moved_to: Snapshot,
-    mark_there: &Unfinished,
+    mark_there: &UnfinishedCommand,
 ) -> maloko_core::error::Result<()> {
     to.mark(mark_there).await?;
     let (_, broken) = to.write(moved_to).await?;
-    from.fold(moved_from).await?;
+    from.compact(moved_from).await?;
     to.finish().await?;
     broken.map_or(Ok(()), Err)
 }
@@ -125,7 +126,7 @@ fn command(arguments: &StateMove, source: &str) -> String {
 async fn open(
     workplace: &Workplace<'_>,
     stack: &StackName,
-    unfinished: Option<&Unfinished>,
+    unfinished: Option<&UnfinishedCommand>,
 ) -> Result<(Session, Crypter)> {
     let mut crypter = crypter(workplace, stack).await?;
     if workplace.context.console.interactive && crypter.verify().is_err() {

@@ -44,7 +44,7 @@ impl PoliciesForTests {
         all.extend(processes.clone().map(|packs| packs as _));
         let all = match all.len() {
             1 => all.remove(0),
-            _ => Arc::new(Joined::of(all)),
+            _ => Arc::new(JoinedPacks::of(all)),
         };
         Ok(Some(Self { all, processes }))
     }
@@ -103,13 +103,13 @@ fn facts(order: &RunRequest, wanted: &PolicyOrder, stack: &TestStack) -> RunFact
 }
 
 /// Several packs as one list.
-struct Joined {
+struct JoinedPacks {
     known: Vec<PolicyPack>,
     /// Where each of them is: among whose, and its place there.
     places: Vec<(Arc<dyn PolicyPacks>, usize)>,
 }
 
-impl Joined {
+impl JoinedPacks {
     fn of(all: Vec<Arc<dyn PolicyPacks>>) -> Self {
         let known = all.iter().flat_map(|packs| packs.packs().to_vec()).collect();
         let places = all.into_iter().flat_map(|packs| {
@@ -126,7 +126,7 @@ impl Joined {
 }
 
 #[async_trait]
-impl PolicyPacks for Joined {
+impl PolicyPacks for JoinedPacks {
     fn packs(&self) -> &[PolicyPack] {
         &self.known
     }

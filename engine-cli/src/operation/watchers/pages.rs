@@ -7,7 +7,7 @@ use maloko_core::operation::Operation;
 use maloko_core::state::{Session, StackName};
 
 use crate::failure::Result;
-use crate::operation::plan::PreviewOutcome;
+use crate::operation::preview_outcome::PreviewOutcome;
 use crate::operation::request::Request;
 use crate::page;
 use crate::page::{LivePage, Past, Recorder, RunPage};

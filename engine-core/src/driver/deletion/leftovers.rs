@@ -115,9 +115,9 @@ impl Deletion {
                 Some((number, Arc::clone(&resource))),
                 Some(Arc::clone(&resource)),
             );
-            self.reports.tell(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
+            self.reports.emit(Event::StepStarted(step.metadata(Some(Arc::clone(&resource)))));
             self.reports.count(Op::Same, &step.urn);
-            self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
+            self.reports.emit(Event::StepDone(step.metadata(Some(resource))));
         }
     }
 

@@ -12,7 +12,7 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::operation::Operation;
 
-use crate::driver::answers::Spared;
+use crate::driver::answers::SparedResources;
 use crate::driver::calls::provider_plugins::ProviderPlugins;
 use crate::driver::doors::Doors;
 use crate::driver::journal::Journal;
@@ -35,7 +35,7 @@ pub(crate) struct Deletion {
     journal: Arc<Journal>,
     selection: Arc<Selection>,
     /// What stays because it is protected, where the operation leaves that out.
-    spared: AtomicRefCell<Spared>,
+    spared: AtomicRefCell<SparedResources>,
 }
 
 impl Deletion {

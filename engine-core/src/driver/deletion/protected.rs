@@ -5,13 +5,13 @@ use crate::plan::Leftovers;
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
 
-use crate::driver::answers::Spared;
+use crate::driver::answers::SparedResources;
 use crate::driver::deletion::Deletion;
 use crate::driver::deletion::needs::keep_what_it_needs;
 
 impl Deletion {
     /// What stayed because it is protected, where the operation leaves that out.
-    pub(crate) fn spared(&self) -> Spared {
+    pub(crate) fn spared(&self) -> SparedResources {
         *self.spared.borrow()
     }
 
@@ -35,7 +35,7 @@ impl Deletion {
             })
         };
         let needed = spared.iter().filter(|number| !protected.contains(*number) && is_counted(number)).count();
-        *self.spared.borrow_mut() = Spared { protected: protected.len(), needed };
+        *self.spared.borrow_mut() = SparedResources { protected: protected.len(), needed };
         condemned.retain(|number, _| !spared.contains(number));
     }
 }

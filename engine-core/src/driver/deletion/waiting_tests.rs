@@ -7,7 +7,7 @@ use crate::operation::{Operation, OperationKind};
 use crate::resource_state::ResourceState;
 use crate::wire::RegisterResourceRequest;
 
-use crate::driver::Spared;
+use crate::driver::SparedResources;
 use crate::driver::tests::testing::{Outcome, ScriptedHost, Wanted, run, run_as, wanted};
 
 fn up(host: &Arc<ScriptedHost>, resources: Vec<Arc<ResourceState>>, program: &[Wanted]) -> Outcome {
@@ -117,7 +117,7 @@ fn a_destroy_leaves_protected_resources_and_what_they_need_and_counts_them() {
             Operation { exclude_protected: true, dry_run, ..Operation::new(OperationKind::Destroy, "proj", "dev") };
         let destroyed = run_as(&host, operation, first.resources.clone(), &[]);
         assert_eq!(destroyed.report.summary.outcome, Ended::Succeeded, "{}", destroyed.messages);
-        assert_eq!(destroyed.report.spared, Spared { protected: 1, needed: 1 });
+        assert_eq!(destroyed.report.spared, SparedResources { protected: 1, needed: 1 });
         assert_eq!(destroyed.report.summary.changes, [("delete", 1), ("same", 3)].into());
         assert!(!destroyed.calls.contains(&"kept.delete".to_owned()), "{:?}", destroyed.calls);
     }

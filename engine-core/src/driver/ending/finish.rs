@@ -1,4 +1,4 @@
-//! The end of a run: deletions, the stack's outputs, the fold, the last events.
+//! The end of a run: deletions, the stack's outputs, the compaction, the last events.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::driver::ending::closing::Closing;
 use crate::driver::ending::selected_texts::SelectedTexts;
 use crate::driver::exchange::Exchange;
 use crate::driver::journal::Journal;
-use crate::driver::outside_calls::Fold;
+use crate::driver::outside_calls::Compact;
 use crate::driver::permits::Once;
 use crate::driver::plan_keeping::PlanKeeping;
 use crate::driver::planning::Planning;
@@ -103,7 +103,7 @@ impl Finish {
     pub(crate) async fn wind_up(&self) {
         self.wound_up
             .get_or_do(async || {
-                self.reports.all_told().await;
+                self.reports.all_reported().await;
                 if self.stop.is_halted()
                     || self.refresh_first.begin_with_refresh().await.is_err()
                     || self.selected.refuse_unknown_targets()
@@ -138,11 +138,11 @@ impl Finish {
     }
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
-    /// has (unless it failed), folds the journal into the checkpoint and reports.
+    /// has (unless it failed), compacts the journal into the checkpoint and reports.
     pub(crate) async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         self.stop.cancel_if_held();
         self.stop.idle().await;
-        self.reports.all_told().await;
+        self.reports.all_reported().await;
         let error = program.error.filter(|_| !self.stop.is_halted());
         if error.is_some() {
             // What the refresh finds counts also when the program fails; a failure of the refresh has been told.
@@ -158,7 +158,7 @@ impl Finish {
         }
         self.wind_up().await;
         self.stop.idle().await;
-        self.reports.all_told().await;
+        self.reports.all_reported().await;
         self.tell_of_failed_program(of_no_update);
         self.classes.tell_of_classes().await;
         self.tell_of_open_components();
@@ -169,12 +169,12 @@ impl Finish {
         self.notices.tell_of_notices();
         self.apply_stack_outputs();
         let compacted =
-            if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Fold(self.final_snapshot())).await };
+            if self.operation.dry_run { Ok(false) } else { self.exchange.ask(Compact(self.final_snapshot())).await };
         if let Err(error) = &compacted {
             self.reports.diagnose(None, Severity::Error, error.to_string());
             self.stop.fail(Failure::new(Reason::from(error), error), true);
         }
-        // Behind the fold: a process that is ended meanwhile has lost nothing.
+        // Behind the compaction: a process that is ended meanwhile has lost nothing.
         Box::pin(self.policies.conclude()).await;
         self.closing.close_providers().await;
         let failure = self.stop.failure();
@@ -187,8 +187,8 @@ impl Finish {
             changes,
             policy_packs: self.operation.policies.packs().iter().map(|pack| Arc::clone(&pack.id)).collect(),
         };
-        self.exchange.tell(Event::Summary(summary.clone()));
-        self.exchange.tell(Event::End);
+        self.exchange.emit(Event::Summary(summary.clone()));
+        self.exchange.emit(Event::End);
         Ok(Report {
             state_written: compacted?,
             waiting: waiting.len(),
@@ -248,7 +248,7 @@ impl Finish {
         let mut open: Vec<_> = self.components.close_all().into_values().collect();
         open.sort_by(|a, b| a.urn.cmp(&b.urn));
         for metadata in open {
-            self.exchange.tell(Event::StepDone(metadata));
+            self.exchange.emit(Event::StepDone(metadata));
         }
     }
 
@@ -279,9 +279,9 @@ impl Finish {
         }
         if let Some(mut metadata) = metadata {
             metadata.new = Some(resource);
-            self.exchange.tell(Event::StepDone(metadata));
+            self.exchange.emit(Event::StepDone(metadata));
         }
-        self.exchange.tell(Event::StackOutputs { old, new });
+        self.exchange.emit(Event::StackOutputs { old, new });
     }
 
     /// The state as the run has made it so far, for hosts that keep it in memory.

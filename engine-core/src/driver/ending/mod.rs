@@ -1,4 +1,4 @@
-//! The end of a run: what follows the program's last registration, the fold, the end of the providers.
+//! The end of a run: what follows the program's last registration, the compaction, the end of the providers.
 
 mod closing;
 pub(super) mod finish;

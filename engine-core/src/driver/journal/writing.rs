@@ -6,7 +6,7 @@ use crate::resource_state::ResourceState;
 use crate::state::Change;
 
 use crate::driver::actions::FlowId;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::journal::Journal;
 
 impl Journal {
@@ -23,7 +23,7 @@ impl Journal {
     /// Waits until what was journalled is durable: the outcome of a call that led to the resource state.
     pub(crate) async fn durable(
         &self,
-        written: Written,
+        written: PendingRecord,
         resource: Option<&ResourceState>,
     ) -> Result<(), ProviderError> {
         let written = written.wait().await.map_err(|error| self.reports.outcome_failure(&error, resource));
@@ -38,7 +38,7 @@ impl Journal {
 
     /// Journals changes. `waiting` is the flow that waits until they are durable; without it, the present one. `with_next`: they
     /// may wait a moment for the next record.
-    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> Written {
+    pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> PendingRecord {
         self.exchange.append(changes, with_next, waiting)
     }
 }

@@ -114,19 +114,19 @@ impl Outside {
                 let durability =
                     if with_next { self.session.append_with_next(changes) } else { self.session.append(changes) };
                 let (flow, wait_id) = awaited?;
-                return Some(Action::Do { flow, wait_id, work: Durable { durability, ongoing }.into() });
+                return Some(Action::Do { flow, wait_id, call: Durable { durability, ongoing }.into() });
             }
-            Action::Tell(event) => self.events.emit(event),
-            Action::TellWait(Wait::Began { number, kind, urn, name }) => {
+            Action::Emit(event) => self.events.emit(event),
+            Action::NoteWait(Wait::Began { number, kind, urn, name }) => {
                 let activity = || Activity::new(kind, name, Some(urn));
                 self.waits().extend(self.operation.activities.begin(activity).map(|ongoing| (number, ongoing)));
             }
-            Action::TellWait(Wait::Ended(number)) => {
+            Action::NoteWait(Wait::Ended(number)) => {
                 if let Some(ongoing) = self.waits().remove(&number) {
                     ongoing.end(None);
                 }
             }
-            Action::TellCall(urn, ago) => self.events.call_began(&urn, ago),
+            Action::CallBegan(urn, ago) => self.events.call_began(&urn, ago),
             Action::CancelCalls => self.in_flight.cancel_all(),
             left
             @ (Action::Do { .. } | Action::Drive(_) | Action::Answer(..) | Action::Forgotten(_) | Action::Halt) => {

@@ -12,7 +12,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use crate::driver::Engine;
 use crate::driver::actions::{FlowId, Input, Response, WaitId};
 use crate::driver::outside::post::{Letter, Post};
-use crate::driver::outside_calls::{Reply, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Reply};
 
 /// Resolves with the flow's answer; `None` when the run is gone. When it is dropped, the flow is given up.
 pub(in crate::driver) struct Driver {
@@ -51,8 +51,8 @@ impl Driver {
     }
 
     fn next_done(&mut self, task: &mut Context<'_>) -> Option<(WaitId, Reply)> {
-        if let Some((wait_id, work)) = &mut self.first
-            && let Poll::Ready(outcome) = work.as_mut().poll(task)
+        if let Some((wait_id, reply)) = &mut self.first
+            && let Poll::Ready(outcome) = reply.as_mut().poll(task)
         {
             let wait_id = *wait_id;
             self.first = None;
@@ -71,8 +71,8 @@ impl Future for Driver {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
             let Some(engine) = self.engine.upgrade() else { return Poll::Ready(None) };
-            let works = match self.post.collect(self.flow, task.waker(), !self.records.is_empty()) {
-                Letter::Works(works) => works,
+            let calls = match self.post.collect(self.flow, task.waker(), !self.records.is_empty()) {
+                Letter::Calls(calls) => calls,
                 Letter::Answer(answer) => {
                     self.over = true;
                     return Poll::Ready(Some(answer));
@@ -82,14 +82,14 @@ impl Future for Driver {
             let idle = self.first.is_none()
                 && self.records.is_empty()
                 && self.others.as_ref().is_none_or(FuturesUnordered::is_empty);
-            let alone = works.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
-            for (wait_id, work) in works {
-                if matches!(work, Work::Durable(_)) {
-                    self.records.push_back((wait_id, engine.outside.perform(work)));
+            let alone = calls.len() == 1 && idle && self.elsewhere.load(Ordering::Acquire) == 0;
+            for (wait_id, call) in calls {
+                if matches!(call, AnyOutsideCall::Durable(_)) {
+                    self.records.push_back((wait_id, engine.outside.perform(call)));
                     continue;
                 }
-                let beside = !alone && work.runs_user_code();
-                let performed = engine.outside.perform(work);
+                let beside = !alone && call.runs_user_code();
+                let performed = engine.outside.perform(call);
                 if !beside {
                     if self.first.is_none() {
                         self.first = Some((wait_id, performed));

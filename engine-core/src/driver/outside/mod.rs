@@ -32,7 +32,7 @@ use crate::urn::Urn;
 use crate::driver::actions::{Action, FlowId, Input, Moment, Request, Response};
 use crate::driver::answers::{NotSerialized, ProgramEnd, Report, RpcError};
 use crate::driver::notice::Notice;
-use crate::driver::outside_calls::Work;
+use crate::driver::outside_calls::AnyOutsideCall;
 use crate::driver::reports::logged;
 use crate::driver::reports::progress::Progress;
 use crate::driver::run::Run;
@@ -108,12 +108,12 @@ impl Engine {
 
     /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
-    pub async fn all_told(&self) {
-        drop(self.ask(Request::AllTold).await);
+    pub async fn all_reported(&self) {
+        drop(self.ask(Request::AllReported).await);
     }
 
     /// Ends the operation once the program has ended: waits for calls in flight, deletes what the program no longer
-    /// has (unless it failed), folds the journal into the checkpoint and reports.
+    /// has (unless it failed), compacts the journal into the checkpoint and reports.
     pub async fn finish(&self, program: ProgramEnd) -> crate::error::Result<Report> {
         let answer = self.ask(Request::Finish(program)).await;
         self.end_watch();
@@ -315,10 +315,10 @@ impl Engine {
 
     fn act(&self, action: Action) {
         match self.outside.act(action) {
-            Some(Action::Do { flow, wait_id, work }) => {
-                let calls = matches!(work, Work::Call(_));
-                self.post.leave(flow, wait_id, work);
-                if calls {
+            Some(Action::Do { flow, wait_id, call }) => {
+                let is_provider_call = matches!(call, AnyOutsideCall::Call(_));
+                self.post.leave(flow, wait_id, call);
+                if is_provider_call {
                     self.watch_calls();
                 }
             }

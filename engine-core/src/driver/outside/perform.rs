@@ -22,9 +22,9 @@ use crate::wire::Callback;
 use crate::driver::outside::around::Outside;
 use crate::driver::outside::closing::close_all;
 use crate::driver::outside_calls::{
-    Analyze, AnalyzeStack, AskPlugin, BuiltIn, Call, CallBack, Close, Describe, Durable, Find, Fold, Function,
-    IsByHand, Named, OutsideCall, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin, StopPlugin,
-    StopPlugins, Work, outside_calls,
+    Analyze, AnalyzeStack, AnyOutsideCall, AskPlugin, BuiltIn, Call, CallBack, Close, Compact, Describe, Durable, Find,
+    FindNamed, Function, IsByHand, OutsideCall, ReadAssets, Rebuild, Remediate, Reply, Serialize, Sleep, StartPlugin,
+    StopPlugin, StopPlugins, outside_calls,
 };
 
 /// What outside calls are made with. It keeps no [`Outside`] alive.
@@ -44,7 +44,7 @@ trait Perform: OutsideCall {
 
 macro_rules! performed {
     ($($name:ident),*) => {
-        impl Work {
+        impl AnyOutsideCall {
             /// Can it hold the thread that polls it, because it calls code of the user?
             pub(super) fn runs_user_code(&self) -> bool {
                 match self {
@@ -56,11 +56,11 @@ macro_rules! performed {
         impl Outside {
             /// Does what takes time; what this gives keeps no `Outside` alive.
             #[must_use]
-            pub fn perform(self: &Arc<Self>, work: Work) -> BoxFuture<'static, Reply> {
+            pub fn perform(self: &Arc<Self>, call: AnyOutsideCall) -> BoxFuture<'static, Reply> {
                 let (host, operation) = (Arc::clone(&self.host), Arc::clone(&self.operation));
                 let with = Means { host, operation, outside: Arc::downgrade(self) };
-                match work {
-                    $(Work::$name(call) => Box::pin(async move { Reply::$name(call.perform(with).await) })),*
+                match call {
+                    $(AnyOutsideCall::$name(call) => Box::pin(async move { Reply::$name(call.perform(with).await) })),*
                 }
             }
         }
@@ -119,7 +119,7 @@ impl Perform for Rebuild {
     }
 }
 
-impl Perform for Named {
+impl Perform for FindNamed {
     const RUNS_USER_CODE: bool = true;
 
     async fn perform(self, with: Means) -> Self::Outcome {
@@ -249,11 +249,11 @@ impl Perform for Durable {
     }
 }
 
-impl Perform for Fold {
+impl Perform for Compact {
     async fn perform(self, with: Means) -> Self::Outcome {
         // The one who asks for it keeps it.
         let Some(outside) = with.outside.upgrade() else { return Ok(false) };
-        outside.session.fold(self.0).await
+        outside.session.compact(self.0).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use crate::driver::actions::{FlowId, Response, WaitId};
-use crate::driver::outside_calls::Work;
+use crate::driver::outside_calls::AnyOutsideCall;
 
 /// See the module's text.
 #[derive(Default)]
@@ -20,7 +20,7 @@ struct Boxes {
 
 #[derive(Default)]
 struct Letters {
-    works: Vec<(WaitId, Work)>,
+    calls: Vec<(WaitId, AnyOutsideCall)>,
     answer: Option<Response>,
     waker: Option<Waker>,
     /// Does the one who drives the flow wait for a record to be durable? Records become so in their order, so a later one
@@ -30,8 +30,8 @@ struct Letters {
 
 /// What there is for the one who drives a flow.
 pub(in crate::driver) enum Letter {
-    /// To be done.
-    Works(Vec<(WaitId, Work)>),
+    /// To be made.
+    Calls(Vec<(WaitId, AnyOutsideCall)>),
     /// The flow is over.
     Answer(Response),
     /// The run is gone.
@@ -55,10 +55,10 @@ impl Post {
         }
     }
 
-    pub(in crate::driver) fn leave(&self, flow: FlowId, wait_id: WaitId, work: Work) {
+    pub(in crate::driver) fn leave(&self, flow: FlowId, wait_id: WaitId, call: AnyOutsideCall) {
         self.put(flow, |letters| {
-            let wakes = !(letters.waits_for_record && matches!(work, Work::Durable(_)));
-            letters.works.push((wait_id, work));
+            let wakes = !(letters.waits_for_record && matches!(call, AnyOutsideCall::Durable(_)));
+            letters.calls.push((wait_id, call));
             wakes
         });
     }
@@ -86,9 +86,10 @@ impl Post {
             Some(known) => known.clone_from(waker),
             none => *none = Some(waker.clone()),
         }
-        let works = std::mem::take(&mut letters.works);
-        letters.waits_for_record = waits_for_record || works.iter().any(|(_, work)| matches!(work, Work::Durable(_)));
-        Letter::Works(works)
+        let calls = std::mem::take(&mut letters.calls);
+        letters.waits_for_record =
+            waits_for_record || calls.iter().any(|(_, call)| matches!(call, AnyOutsideCall::Durable(_)));
+        Letter::Calls(calls)
     }
 
     /// Nobody comes for a flow any more.

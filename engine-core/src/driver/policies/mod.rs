@@ -111,7 +111,7 @@ impl Policies {
                     self.reports.learn_secrets_of(&after);
                     resource.properties = Arc::clone(&after);
                     if is_told {
-                        self.reports.tell(Event::PolicyRemediation(PolicyRemediation {
+                        self.reports.emit(Event::PolicyRemediation(PolicyRemediation {
                             urn: resource.urn.clone(),
                             pack: Arc::clone(&pack.id),
                             policy: rewriting.policy,
@@ -251,7 +251,7 @@ impl Policies {
             level: found.level,
             severity,
         };
-        self.reports.tell(Event::PolicyViolation(violation.clone()));
+        self.reports.emit(Event::PolicyViolation(violation.clone()));
         violation
     }
 
@@ -276,7 +276,7 @@ impl Policies {
             return;
         }
         let (urn, pack) = (urn.cloned(), Arc::clone(&pack.id));
-        self.reports.tell(Event::PolicySummary(PolicySummary { question, urn, pack, passed, failed }));
+        self.reports.emit(Event::PolicySummary(PolicySummary { question, urn, pack, passed, failed }));
     }
 
     /// Notes mandatory policies after whose violation the run goes on.

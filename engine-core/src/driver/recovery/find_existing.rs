@@ -140,7 +140,7 @@ impl Recovery {
         self.ground(&mut resource).await?;
         let resource = Arc::new(resource);
         let step = Step::new(Op::Import, &resource.urn, None, Some(Arc::clone(&resource)));
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let (number, changes) = self.planning.take_over(&resource);
         if !self.operation.dry_run {
             self.journal.record(changes).await?;
@@ -149,7 +149,7 @@ impl Recovery {
             format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), resource.id);
         self.reports.diagnose(Some(&resource.urn), Severity::Info, text);
         self.reports.count(Op::Import, &resource.urn);
-        self.reports.tell(Event::StepDone(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepDone(step.metadata(step.new.clone())));
         Ok((number, resource))
     }
 
@@ -206,7 +206,7 @@ impl Recovery {
             Ok(Some((number, resource))) => Ok(EarlierCreate::TakenOver(number, resource)),
             Ok(None) => Ok(EarlierCreate::NotFound),
             Err(error) => {
-                self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
+                self.reports.emit(Event::StepStarted(create.metadata(create.new.clone())));
                 self.reports.failed(create, &error);
                 if self.operation.continue_on_error { Ok(EarlierCreate::Untold) } else { Err(RpcError::unavailable()) }
             }

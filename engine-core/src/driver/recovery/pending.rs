@@ -29,19 +29,19 @@ impl Recovery {
             }
             let resource = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.resource).clone() });
             let step = Step::new(Op::Import, urn, None, Some(resource));
-            self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
             match self.complete_creation(&step, urn, id).await {
                 Ok(Some(resource)) => {
                     self.reports.count(Op::Import, urn);
-                    self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
+                    self.reports.emit(Event::StepDone(step.metadata(Some(resource))));
                 }
                 Ok(None) => {
                     self.reports.complain(&RegistrationError::nothing_to_import(urn, id));
-                    self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
                 }
                 Err(error) => {
                     self.reports.report_failure(urn, &error, false);
-                    self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                    self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
                 }
             }
         }

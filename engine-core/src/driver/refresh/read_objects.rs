@@ -10,7 +10,7 @@ use crate::diff::diff_properties;
 use crate::event::{DetailedDiff, Event, Op, Severity};
 use crate::operation::Operation;
 use crate::operation::OperationKind;
-use crate::plan::{Compared, Step, copy_secrets, judge};
+use crate::plan::{DiffInputs, Step, copy_secrets, judge};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
@@ -111,7 +111,7 @@ impl Refresh {
         if self.stop.is_halted() {
             return;
         }
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if called { self.read_one(&resource).await } else { Ok(Some((*resource).clone())) };
         match outcome {
             Ok(None) => {
@@ -147,7 +147,7 @@ impl Refresh {
         // The other resources are still read; the command fails in the end.
         self.selection.fail(step.urn.clone());
         self.reports.report_failure(&step.urn, error, false);
-        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     fn finish_refresh(
@@ -175,7 +175,7 @@ impl Refresh {
         let mut metadata = step.metadata(resource);
         metadata.detailed_diff = (!drift.is_empty()).then_some(drift);
         metadata.note = op.name();
-        self.reports.tell(Event::StepDone(metadata));
+        self.reports.emit(Event::StepDone(metadata));
         self.views.tell(&step.urn);
     }
 
@@ -269,7 +269,7 @@ impl Refresh {
         else {
             return Err(ProviderError::new(ProviderErrorKind::BadReturn, "the answer does not fit the call"));
         };
-        let compared = Compared {
+        let compared = DiffInputs {
             old_inputs: &refreshed.inputs,
             new_inputs: &resource.inputs,
             ignore_changes: &resource.ignore_changes,

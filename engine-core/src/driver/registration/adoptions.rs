@@ -106,14 +106,14 @@ impl Adoptions {
         }
         let intended = Arc::new(self.bare_resource(&adoption));
         let step = Step::new(Op::Import, &urn, None, Some(Arc::clone(&intended)));
-        self.reports.tell(Event::StepStarted(step.metadata(Some(intended))));
+        self.reports.emit(Event::StepStarted(step.metadata(Some(intended))));
         match self.learn(&adoption).await {
             Ok(resource) => {
                 self.unresolved.tell_settled_by_import(&urn, &resource.id);
                 match self.outcomes.adopt(&Step { new: Some(Arc::new(resource)), ..step.clone() }).await {
                     Ok(resource) => {
                         self.reports.count(Op::Import, &urn);
-                        self.reports.tell(Event::StepDone(step.metadata(Some(resource))));
+                        self.reports.emit(Event::StepDone(step.metadata(Some(resource))));
                     }
                     Err(error) => self.fail_adoption(&step, Trouble::Call(error)),
                 }
@@ -129,7 +129,7 @@ impl Adoptions {
             Trouble::Call(error) => self.reports.report_failure(&step.urn, &error, false),
             Trouble::Stopped => {}
         }
-        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
     /// The state of a resource, made by this run or by an earlier one.

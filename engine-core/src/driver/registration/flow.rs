@@ -174,7 +174,7 @@ impl RegistrationFlow {
             && let Some(create) = creates(&steps)
             && let Err(error) = resolved.guard_create()
         {
-            self.reports.tell(Event::StepStarted(create.metadata(create.new.clone())));
+            self.reports.emit(Event::StepStarted(create.metadata(create.new.clone())));
             self.reports.failed(create, &error);
             self.planning.planner().take_back(&urn, &steps);
             let failed = Ok((urn, RegistrationOutcome::Failed));
@@ -362,9 +362,9 @@ impl RegistrationFlow {
     fn leave_out(&self, steps: Vec<crate::plan::Step>) {
         for step in steps {
             self.plan.note(&step.urn);
-            self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
             self.reports.count(step.op, &step.urn);
-            self.reports.tell(Event::StepDone(step.metadata(step.new.clone())));
+            self.reports.emit(Event::StepDone(step.metadata(step.new.clone())));
         }
     }
 

@@ -98,13 +98,13 @@ impl ImportOption {
         if !self.operation.dry_run {
             self.selection.fail(urn.clone());
         }
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         match failure {
             ImportFailure::Refused(refusal) if goes_on => self.reports.complain(&refusal),
             ImportFailure::Refused(refusal) => drop(self.reports.refuse(&refusal)),
             ImportFailure::Call(error) => self.reports.report_failure(&urn, &error, !goes_on),
         }
-        self.reports.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
         match (goes_on, self.operation.dry_run) {
             (false, _) => Err(RpcError::unavailable()),
             (true, true) => Ok((urn, RegistrationOutcome::Unknown)),

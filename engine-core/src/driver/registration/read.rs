@@ -119,7 +119,7 @@ impl ReadRequests {
         let op = if takes_over { Op::ReadReplacement } else { Op::Read };
         let step = Step::new(op, &urn, old, Some(Arc::new(resource.clone())));
         self.plan.keep_to_plan(&step)?;
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = if unknown { Ok(resource) } else { self.look_up(resource, &resolved, id).await };
         match outcome {
             Ok(resource) => {
@@ -287,7 +287,7 @@ impl ReadRequests {
         if !self.operation.dry_run {
             self.journal.append_unawaited(changes);
         }
-        self.reports.tell(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
+        self.reports.emit(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
         self.views.tell(&step.urn);
         resource
     }

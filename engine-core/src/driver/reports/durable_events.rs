@@ -19,13 +19,13 @@ use crate::resource_state::ResourceState;
 use crate::urn::Urn;
 
 use crate::driver::actions::FlowId;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::reports::Reports;
 use crate::driver::reports::event_queue::{Beginning, Books, Message, ReportQueue};
 
 impl Reports {
-    /// Tells of a step, after all that was said of steps before.
-    pub(crate) fn tell(&self, event: Event) {
+    /// Reports an event of a step, after all events of steps before.
+    pub(crate) fn emit(&self, event: Event) {
         let mut event = Some(event);
         let message = |books: &mut Books| match event.take() {
             Some(Event::StepStarted(step)) => {
@@ -38,50 +38,50 @@ impl Reports {
         if !self.durable_events.send(message)
             && let Some(event) = event
         {
-            self.exchange.tell(event);
+            self.exchange.emit(event);
         }
     }
 
-    /// Tells a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
-    /// own is taken for one that was cancelled. All else is told at once, for the run may be killed.
-    pub(super) fn tell_message(&self, message: Diagnostic) {
+    /// Reports a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
+    /// own is taken for one that was cancelled. All else is reported at once, for the run may be killed.
+    pub(super) fn emit_diagnostic(&self, message: Diagnostic) {
         let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
         if message.severity == Severity::Error && message.urn.as_ref().is_some_and(is_early) {
-            self.tell(Event::Diagnostic(message));
+            self.emit(Event::Diagnostic(message));
         } else {
-            self.exchange.tell(Event::Diagnostic(message));
+            self.exchange.emit(Event::Diagnostic(message));
         }
     }
 
-    /// Notes that a step failed, and tells of it.
+    /// Notes that a step failed, and reports it.
     pub(crate) fn failed(&self, step: &Step, error: &ProviderError) {
         self.note_failure(&step.urn, error);
-        self.tell(Event::StepFailed(step.metadata(step.new.clone())));
+        self.emit(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    /// Tells that the provider of a resource is called now, at once if its step was reported, else right behind that.
-    pub(crate) fn tell_call(&self, urn: &Urn) {
+    /// Reports that the provider of a resource is called now, at once if its step was reported, else right behind that.
+    pub(crate) fn call_began(&self, urn: &Urn) {
         if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
             let mut beginning = beginning.0.borrow_mut();
-            if !beginning.told {
+            if !beginning.reported {
                 beginning.called.get_or_insert(self.exchange.moment().instant);
                 return;
             }
         }
-        self.exchange.tell_call(urn.clone(), Duration::ZERO);
+        self.exchange.call_began(urn.clone(), Duration::ZERO);
     }
 
-    fn tell_beginning(&self, step: StepMetadata, beginning: &Arc<Beginning>) {
+    fn emit_started(&self, step: StepMetadata, beginning: &Arc<Beginning>) {
         let urn = step.urn.clone();
-        self.exchange.tell(Event::StepStarted(step));
+        self.exchange.emit(Event::StepStarted(step));
         let called = {
             let mut beginning = beginning.0.borrow_mut();
-            beginning.told = true;
+            beginning.reported = true;
             beginning.called
         };
         if let Some(called) = called {
             let now = self.exchange.moment().instant;
-            self.exchange.tell_call(urn.clone(), now.saturating_duration_since(called));
+            self.exchange.call_began(urn.clone(), now.saturating_duration_since(called));
         }
         let mut books = self.durable_events.books();
         // A later step of the resource may be waiting behind this one.
@@ -90,23 +90,28 @@ impl Reports {
         }
     }
 
-    /// Counts a step and tells of it once it is durable. Where that fails, so does the step, and the run.
-    pub(crate) fn done_when_written(self: &Arc<Self>, step: Step, resource: Arc<ResourceState>, written: Written) {
+    /// Counts a step and reports it once it is durable. Where that fails, so does the step, and the run.
+    pub(crate) fn done_when_durable(
+        self: &Arc<Self>,
+        step: Step,
+        resource: Arc<ResourceState>,
+        written: PendingRecord,
+    ) {
         self.reporting_flow();
         self.durable_events.send(|_| Message::Done { step: Box::new(step), resource, written });
     }
 
     /// Waits until the watcher knows all steps that were taken so far: those that are done are reported when they are
     /// durable.
-    pub(crate) async fn all_told(&self) {
-        let (sender, told) = oneshot::channel();
-        if self.durable_events.send(|_| Message::Told(sender)) {
+    pub(crate) async fn all_reported(&self) {
+        let (sender, reported) = oneshot::channel();
+        if self.durable_events.send(|_| Message::AllReported(sender)) {
             // An error: the run is gone.
-            let _ = told.await;
+            let _ = reported.await;
         }
     }
 
-    /// The flow that tells of steps; begins with the first one that waits for the disk.
+    /// The flow that reports steps; begins with the first one that waits for the disk.
     pub(crate) fn reporting_flow(self: &Arc<Self>) -> FlowId {
         if let Some((flow, _)) = &self.durable_events.books().reporting {
             return *flow;
@@ -119,14 +124,14 @@ impl Reports {
         flow
     }
 
-    /// Tells of steps, one after the other, as long as the run lasts.
+    /// Reports steps, one after the other, as long as the run lasts.
     pub(crate) async fn report(&self, ReportQueue(mut messages): ReportQueue) {
         while let Some(message) = messages.next().await {
             match message {
-                Message::Started(step, beginning) => self.tell_beginning(*step, &beginning),
-                Message::Done { step, resource, written } => self.tell_when_written(&step, resource, written).await,
-                Message::Event(event) => self.exchange.tell(*event),
-                Message::Told(sender) => {
+                Message::Started(step, beginning) => self.emit_started(*step, &beginning),
+                Message::Done { step, resource, written } => self.emit_when_durable(&step, resource, written).await,
+                Message::Event(event) => self.exchange.emit(*event),
+                Message::AllReported(sender) => {
                     // Whoever waited may have given up.
                     let _ = sender.send(());
                 }
@@ -134,18 +139,18 @@ impl Reports {
         }
     }
 
-    async fn tell_when_written(&self, step: &Step, resource: Arc<ResourceState>, written: Written) {
+    async fn emit_when_durable(&self, step: &Step, resource: Arc<ResourceState>, written: PendingRecord) {
         let outcome = written.wait().await;
         fail_points::kill("kill::after-outcome");
         match outcome {
             Ok(()) => {
                 self.count(step.op, &step.urn);
-                self.exchange.tell(Event::StepDone(step.metadata(Some(resource))));
+                self.exchange.emit(Event::StepDone(step.metadata(Some(resource))));
             }
             Err(error) => {
                 let error = self.outcome_failure(&error, Some(&resource));
                 self.note_failure(&step.urn, &error);
-                self.exchange.tell(Event::StepFailed(step.metadata(step.new.clone())));
+                self.exchange.emit(Event::StepFailed(step.metadata(step.new.clone())));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::*;
 use crate::driver::actions::Action;
 use crate::driver::tests::outside_world::OutsideWorld;
 
-/// A run whose telling is kept back.
+/// A run whose reports are kept back.
 struct Held {
     world: OutsideWorld,
     messages: UnboundedReceiver<Message>,
@@ -25,40 +25,40 @@ impl Held {
     fn begin(&self, op: Op, name: &str) {
         let resource = ResourceState { urn: urn(name), custom: true, ..ResourceState::default() };
         let step = Step::new(op, &urn(name), None, Some(Arc::new(resource)));
-        self.world.flows.doors.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.world.flows.doors.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
     }
 
     fn fail(&self, op: Op, name: &str) {
         let step = Step::new(op, &urn(name), None, None);
-        self.world.flows.doors.reports.tell(Event::StepFailed(step.metadata(None)));
+        self.world.flows.doors.reports.emit(Event::StepFailed(step.metadata(None)));
     }
 
     fn call(&self, name: &str) {
-        self.world.flows.doors.reports.tell_call(&urn(name));
+        self.world.flows.doors.reports.call_began(&urn(name));
     }
 
     fn pass(&self, seconds: u64) {
         self.world.pass(Duration::from_secs(seconds));
     }
 
-    /// Tells the next message.
+    /// Reports the next message.
     fn go_on(&mut self) {
         let message = self.messages.next().now_or_never().flatten();
-        assert!(message.is_some(), "there is nothing to be told");
+        assert!(message.is_some(), "there is nothing to be reported");
         let (queue, messages) = unbounded();
         assert!(message.is_none_or(|message| queue.unbounded_send(message).is_ok()));
         drop(queue);
         assert!(self.world.flows.doors.reports.report(ReportQueue(messages)).now_or_never().is_some());
     }
 
-    /// What was told of steps and calls; the order of both is that in which they were left.
+    /// What was reported of steps and calls; the order of both is that in which they were left.
     fn heard(&mut self) -> Vec<String> {
         let actions = self.world.flows.doors.exchange.take_actions();
         let text = |action| match action {
-            Action::Tell(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
-            Action::Tell(Event::StepFailed(step)) => Some(format!("{} {} failed", step.op, step.urn.name())),
-            Action::Tell(Event::Diagnostic(diagnostic)) => Some(diagnostic.message.to_string()),
-            Action::TellCall(urn, ago) => Some(format!("{} was called {} s ago", urn.name(), ago.as_secs())),
+            Action::Emit(Event::StepStarted(step)) => Some(format!("{} {} began", step.op, step.urn.name())),
+            Action::Emit(Event::StepFailed(step)) => Some(format!("{} {} failed", step.op, step.urn.name())),
+            Action::Emit(Event::Diagnostic(diagnostic)) => Some(diagnostic.message.to_string()),
+            Action::CallBegan(urn, ago) => Some(format!("{} was called {} s ago", urn.name(), ago.as_secs())),
             _ => None,
         };
         actions.into_iter().filter_map(text).collect()
@@ -70,7 +70,7 @@ fn urn(name: &str) -> Urn {
 }
 
 #[test]
-fn a_call_that_overtakes_the_telling_of_its_step_is_told_right_behind_it_with_its_age() {
+fn a_call_that_overtakes_the_report_of_its_step_is_reported_right_behind_it_with_its_age() {
     let mut held = Held::new();
     held.begin(Op::Create, "a");
     held.call("a");
@@ -118,7 +118,7 @@ fn an_error_of_a_step_comes_between_its_beginning_and_its_end() {
         held.go_on();
     }
     assert_eq!(held.heard(), ["delete a began", "it is protected", "delete a failed"]);
-    // What is about no step is told at once.
+    // What is about no step is reported at once.
     held.world.flows.doors.reports.diagnose(Some(&urn("b")), Severity::Warning, "by the way");
     assert_eq!(held.heard(), ["by the way"]);
 }

@@ -13,7 +13,7 @@ use crate::resource_state::ResourceState;
 use crate::urn::UrnMap;
 
 use crate::driver::actions::FlowId;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 
 /// Reports of steps that wait for the disk, and those behind them.
 #[derive(Default)]
@@ -21,36 +21,36 @@ pub(crate) struct DurableEvents(AtomicRefCell<Books>);
 
 #[derive(Default)]
 pub(crate) struct Books {
-    /// The flow that tells of them, and what it is handed.
+    /// The flow that reports them, and what it is handed.
     pub(crate) reporting: Option<(FlowId, UnboundedSender<Message>)>,
-    /// By resource: the latest step that began and was not told of yet.
+    /// By resource: the latest step that began and was not reported yet.
     pub(crate) unreported: UrnMap<Arc<Beginning>>,
 }
 
-/// A step whose beginning is still to be told. Its call may overtake that: it waits for its own record to be durable,
-/// the telling for those of others.
+/// A step whose beginning is still to be reported. Its call may overtake that: it waits for its own record to be durable,
+/// the report for those of others.
 #[derive(Default)]
 pub(crate) struct Beginning(pub(crate) AtomicRefCell<BeginningState>);
 
 #[derive(Default)]
 pub(crate) struct BeginningState {
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     /// When its provider was called.
     pub(crate) called: Option<Instant>,
 }
 
-/// What the flow is handed that tells of steps.
+/// What the flow is handed that reports steps.
 pub(crate) struct ReportQueue(pub(crate) UnboundedReceiver<Message>);
 
 pub(crate) enum Message {
     /// A step has begun.
     Started(Box<StepMetadata>, Arc<Beginning>),
     /// A step that is done once its outcome is durable.
-    Done { step: Box<Step>, resource: Arc<ResourceState>, written: Written },
+    Done { step: Box<Step>, resource: Arc<ResourceState>, written: PendingRecord },
     /// What comes after all that was sent before.
     Event(Box<Event>),
-    /// Somebody waits until all that was sent before was told.
-    Told(oneshot::Sender<()>),
+    /// Somebody waits until all that was sent before was reported.
+    AllReported(oneshot::Sender<()>),
 }
 
 impl DurableEvents {
@@ -58,7 +58,7 @@ impl DurableEvents {
         self.0.borrow_mut()
     }
 
-    /// Hands it to the flow that tells of steps; `false` when there is none yet.
+    /// Hands it to the flow that reports steps; `false` when there is none yet.
     pub(crate) fn send(&self, message: impl FnOnce(&mut Books) -> Message) -> bool {
         let mut books = self.books();
         let Some((_, queue)) = books.reporting.clone() else { return false };

@@ -69,12 +69,12 @@ impl Reports {
 
     /// A message from the program or from provider code; `urn` empty: from the run as a whole.
     pub(crate) fn log(&self, urn: &str, severity: Severity, message: &str, ephemeral: bool) {
-        self.tell_message(logged(Speaker::Program, urn, severity, message, ephemeral));
+        self.emit_diagnostic(logged(Speaker::Program, urn, severity, message, ephemeral));
     }
 
     pub(crate) fn diagnose(&self, urn: Option<&Urn>, severity: Severity, message: impl Into<Message>) {
         let urn = urn.map_or("", Urn::as_str);
-        self.tell_message(logged(Speaker::Engine, urn, severity, message, false));
+        self.emit_diagnostic(logged(Speaker::Engine, urn, severity, message, false));
     }
 
     /// The text without the secrets that this run knows: those of the configuration, of the state, of registrations and of

@@ -36,7 +36,7 @@ impl ResourceRequests {
         match self.take_outputs(&urn, outputs)? {
             None => Ok(()),
             Some(metadata) => {
-                self.reports.tell(Event::StepDone(metadata.clone()));
+                self.reports.emit(Event::StepDone(metadata.clone()));
                 self.functions.run_component_hooks(&metadata).await
             }
         }

@@ -25,7 +25,7 @@ impl Steps {
         let Some((number, resource)) = step.old.clone() else { return Ok(true) };
         let step = Step { note: self.deletion_note(&step, number, &resource), ..step };
         let _flow_state = self.flow_states.step(&step.urn, step.op);
-        self.reports.tell(Event::StepStarted(step.metadata(None)));
+        self.reports.emit(Event::StepStarted(step.metadata(None)));
         let hooks = moments(step.op).filter(|_| !resource.hooks.is_empty());
         let occasion = Occasion { old: Some(&resource), new: None };
         if let Some((before, _)) = hooks
@@ -55,7 +55,7 @@ impl Steps {
                     self.reports.failed(&step, &error);
                     return Ok(false);
                 }
-                self.reports.tell(Event::StepDone(step.metadata(None)));
+                self.reports.emit(Event::StepDone(step.metadata(None)));
                 self.views.tell(&step.urn);
                 if let Some((_, after)) = hooks {
                     // It is gone all the same; the run knows of the failure.
@@ -135,7 +135,7 @@ impl Steps {
     /// A protected resource stays, and the run goes on with what it does not need.
     fn refuse_protected(&self, step: &Step, resource: &ResourceState) -> bool {
         self.reports.complain(&RegistrationError::protected_deletion(&resource.urn));
-        self.reports.tell(Event::StepFailed(step.metadata(None)));
+        self.reports.emit(Event::StepFailed(step.metadata(None)));
         false
     }
 
@@ -143,7 +143,7 @@ impl Steps {
     fn stays_without_provider(&self, step: &Step, error: &ProviderError) -> bool {
         self.selection.fail(step.urn.clone());
         self.reports.report_failure(&step.urn, error, false);
-        self.reports.tell(Event::StepFailed(step.metadata(None)));
+        self.reports.emit(Event::StepFailed(step.metadata(None)));
         false
     }
 

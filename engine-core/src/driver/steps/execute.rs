@@ -13,7 +13,7 @@ use crate::value::{PropertyMap, Value};
 use crate::driver::answers::RpcError;
 use crate::driver::calls::plugins::without_internal;
 use crate::driver::calls::resolved_provider::ResolvedProvider;
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::flow_states::StepState;
 use crate::driver::journal::{Journal, old_object};
 use crate::driver::program::hooks::{Occasion, moments};
@@ -28,7 +28,7 @@ use crate::driver::views::called_for;
 struct StepOutcome {
     resource: Option<Arc<ResourceState>>,
     /// The outcome of a call, on its way to the disk.
-    written: Option<Written>,
+    written: Option<PendingRecord>,
 }
 
 impl Steps {
@@ -50,7 +50,7 @@ impl Steps {
         }
         self.plan.keep_to_plan(&step)?;
         let _flow_state = self.flow_states.step(&step.urn, step.op);
-        self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+        self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
             Ok(()) => self.take(&step, resolved).await,
@@ -58,7 +58,7 @@ impl Steps {
         let outcome = match outcome {
             Ok(StepOutcome { resource: Some(resource), written: Some(written) }) if resource.hooks.is_empty() => {
                 let urn = step.urn.clone();
-                self.reports.done_when_written(step, Arc::clone(&resource), written);
+                self.reports.done_when_durable(step, Arc::clone(&resource), written);
                 self.views.tell(&urn);
                 return Ok(Some(resource));
             }
@@ -132,7 +132,7 @@ impl Steps {
             self.components.open(metadata);
             return;
         }
-        self.reports.tell(Event::StepDone(metadata));
+        self.reports.emit(Event::StepDone(metadata));
     }
 
     /// Nothing happens to the object; its state takes the new inputs and options.

@@ -12,7 +12,7 @@ use crate::resource_state::ResourceState;
 use crate::state::{Change, ResourceNumber};
 use crate::value::{PropertyMap, Value};
 
-use crate::driver::exchange::Written;
+use crate::driver::exchange::PendingRecord;
 use crate::driver::steps::Outcomes;
 use crate::driver::steps::resource_states::stamp;
 use crate::driver::views::{CalledFor, called_for};
@@ -23,7 +23,7 @@ pub(crate) struct CallOutcome {
     /// Why an object that is there did not start.
     pub(crate) error: Option<ProviderError>,
     /// The outcome, on its way to the disk.
-    pub(crate) written: Written,
+    pub(crate) written: PendingRecord,
 }
 
 impl Outcomes {

@@ -16,7 +16,7 @@ use crate::value::PropertyMap;
 use crate::driver::actions::{Action, Moment, WaitId};
 use crate::driver::doors::{Doors, RunStart};
 use crate::driver::flows::Flows;
-use crate::driver::outside_calls::{Call, Reply, Work};
+use crate::driver::outside_calls::{AnyOutsideCall, Call, Reply};
 
 /// See the module's text.
 pub(crate) struct OutsideWorld {
@@ -52,12 +52,14 @@ impl OutsideWorld {
         let any = !actions.is_empty();
         for action in actions {
             match action {
-                Action::Do { wait_id, work: Work::Call(Call(_, call)), .. } => self.calls.push((wait_id, call)),
+                Action::Do { wait_id, call: AnyOutsideCall::Call(Call(_, call)), .. } => {
+                    self.calls.push((wait_id, call));
+                }
                 Action::Append { awaited: Some((_, wait_id)), .. } => {
                     self.flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
                 }
-                Action::Tell(event) => self.told.push(event),
-                Action::TellCall(urn, ago) => self.called.push((urn, ago)),
+                Action::Emit(event) => self.told.push(event),
+                Action::CallBegan(urn, ago) => self.called.push((urn, ago)),
                 _ => {}
             }
         }

@@ -182,7 +182,7 @@ impl Views {
             if self.operation.kind == OperationKind::Update {
                 self.reports.counts.expect(1);
             }
-            self.reports.tell(Event::StepStarted(step.metadata(step.new.clone())));
+            self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
             if !error.is_empty() {
                 self.reports.failed(&step, &ProviderError::new(ProviderErrorKind::Raised, error));
                 continue;
@@ -191,7 +191,7 @@ impl Views {
             if step.op != Op::Refresh || self.operation.kind == OperationKind::Refresh {
                 self.reports.count(op, &step.urn);
             }
-            self.reports.tell(Event::StepDone(step.metadata(resource)));
+            self.reports.emit(Event::StepDone(step.metadata(resource)));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::served_by::ServedBy;
 use crate::urn::Urn;
 use crate::value::PropertyMap;
 
-use crate::plan::diff_result::{Compared, DiffResult, judge};
+use crate::plan::diff_result::{DiffInputs, DiffResult, judge};
 use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::progress::{Phase, Registration};
@@ -240,7 +240,7 @@ impl Planner {
         let Some(old) = registration.old_state() else { return Err(registration.wrong_answer()) };
         let diff_result = judge(
             answer,
-            &Compared {
+            &DiffInputs {
                 old_inputs: &old.inputs,
                 new_inputs: &registration.checked,
                 ignore_changes: &registration.goal.ignore_changes,

@@ -9,7 +9,7 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 
 use crate::plan::goal::Goal;
-use crate::plan::planner::{Planner, Seen};
+use crate::plan::planner::{EarlierRegistration, Planner};
 use crate::plan::refusals::registration::{Reference, RegistrationError};
 use crate::plan::registration::progress::Registration;
 use crate::plan::step::Step;
@@ -20,7 +20,7 @@ impl Planner {
     pub fn begin_remote(&self, goal: &mut Goal) -> Result<Urn, RegistrationError> {
         let urn = self.urn_of(goal);
         self.guard_identity(&urn, goal)?;
-        let parent = goal.parent.as_ref().and_then(|parent| self.seen.get(parent));
+        let parent = goal.parent.as_ref().and_then(|parent| self.registered.get(parent));
         for (package, provider) in parent.iter().flat_map(|parent| &parent.providers) {
             goal.providers.entry(package.clone()).or_insert_with(|| provider.clone());
         }
@@ -36,12 +36,12 @@ impl Planner {
             return Err(RegistrationError::malformed_type(urn, &goal.kind));
         }
         if let Some(parent) = &goal.parent
-            && !self.seen.contains_key(parent)
+            && !self.registered.contains_key(parent)
         {
             return Err(RegistrationError::missing_parent(urn, parent));
         }
         self.guard_references(urn, goal)?;
-        if self.seen.contains_key(urn) {
+        if self.registered.contains_key(urn) {
             return Err(RegistrationError::duplicate(urn, &goal.name));
         }
         match self.claimed.get(urn) {
@@ -56,7 +56,7 @@ impl Planner {
         let single = goal.parent.iter_mut().chain(&mut goal.deleted_with);
         let lists = goal.dependencies.iter_mut().chain(&mut goal.replace_with);
         for urn in single.chain(lists).chain(goal.property_dependencies.values_mut().flatten()) {
-            if let Some((known, _)) = self.seen.get_key_value(urn) {
+            if let Some((known, _)) = self.registered.get_key_value(urn) {
                 *urn = known.clone();
             }
         }
@@ -76,9 +76,9 @@ impl Planner {
         let (provider, before) =
             if goal.custom { self.provider_for(&urn, &goal)? } else { (String::new(), Vec::new()) };
         let formerly = old.as_ref().map(|(_, resource)| resource.urn.clone()).filter(|former| *former != urn);
-        self.seen.insert(
+        self.registered.insert(
             urn.clone(),
-            Seen {
+            EarlierRegistration {
                 protect: goal.protect.unwrap_or(false),
                 retain_on_delete: goal.retain_on_delete.unwrap_or(false),
                 deleted_with: goal.deleted_with.clone(),
@@ -134,7 +134,7 @@ impl Planner {
 
     /// Options that a resource takes from its parent when it does not say itself.
     fn inherit_options(&self, goal: &mut Goal) {
-        let Some(parent) = goal.parent.as_ref().and_then(|parent| self.seen.get(parent)) else { return };
+        let Some(parent) = goal.parent.as_ref().and_then(|parent| self.registered.get(parent)) else { return };
         goal.protect = goal.protect.or(Some(parent.protect));
         goal.retain_on_delete = goal.retain_on_delete.or(Some(parent.retain_on_delete));
         if goal.deleted_with.is_none() {
@@ -153,7 +153,7 @@ impl Planner {
     /// The provider resource of a package that a component has for its children.
     #[must_use]
     pub fn provider_of_parent(&self, parent: Option<&Urn>, package: &str) -> Option<String> {
-        self.seen.get(parent?)?.providers.get(package).cloned()
+        self.registered.get(parent?)?.providers.get(package).cloned()
     }
 
     /// Refuses options that name a resource which this run has not come to: their order would not hold in the state.
@@ -168,7 +168,7 @@ impl Planner {
             .chain(deleted_with)
             .chain(replace_with)
             .chain(provider)
-            .find(|(_, named)| !self.seen.contains_key(*named))
+            .find(|(_, named)| !self.registered.contains_key(*named))
         {
             None => Ok(()),
             Some((reference, missing)) => Err(RegistrationError::missing_reference(urn, reference, missing)),
@@ -191,8 +191,8 @@ impl Planner {
         if self.targets.is_everything() {
             return;
         }
-        if let Some(seen) = self.seen.get_mut(urn) {
-            seen.needs =
+        if let Some(earlier) = self.registered.get_mut(urn) {
+            earlier.needs =
                 carried.map_or_else(|| goal.references().collect(), |resource| resource.references().collect());
         }
     }
@@ -201,8 +201,8 @@ impl Planner {
     /// it: neither could stand before the other in the state.
     fn guard_circle(&self, urn: &Urn, formerly: Option<&Urn>) -> Result<(), RegistrationError> {
         let needs = |urn: &Urn| -> Vec<Urn> {
-            match self.seen.get(urn) {
-                Some(seen) => seen.needs.clone(),
+            match self.registered.get(urn) {
+                Some(earlier) => earlier.needs.clone(),
                 None => self.old_state(urn).map(|(_, resource)| resource.references().collect()).unwrap_or_default(),
             }
         };
@@ -214,7 +214,7 @@ impl Planner {
                 continue;
             }
             let behind = needs(&other);
-            if self.seen.contains_key(&other) {
+            if self.registered.contains_key(&other) {
                 by = other;
             }
             if behind.iter().any(|needed| needed == urn || Some(needed) == formerly) {

@@ -9,7 +9,7 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnSet};
 use crate::value::{PropertyMap, Value};
 
-use crate::plan::diff_result::{Compared, judge};
+use crate::plan::diff_result::{DiffInputs, judge};
 use crate::plan::planner::Planner;
 use crate::plan::registration::question::Question;
 use crate::plan::secrecy::shown_to;
@@ -39,7 +39,7 @@ impl Cascade {
         let Some((number, resource, what_if)) = self.asked.take() else { return };
         let diff_result = judge(
             answer,
-            &Compared {
+            &DiffInputs {
                 old_inputs: &resource.inputs,
                 new_inputs: &what_if,
                 ignore_changes: &resource.ignore_changes,

@@ -13,7 +13,7 @@ use crate::served_by::ServedBy;
 use crate::urn::{Urn, package_of};
 use crate::value::{PropertyMap, Value};
 
-use crate::plan::diff_result::{Compared, judge};
+use crate::plan::diff_result::{DiffInputs, judge};
 use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::found_object::{Difference, FoundObject};
@@ -109,7 +109,7 @@ impl Planner {
         copy_secrets(&registration.checked, &mut theirs);
         let diff_result = judge(
             answer,
-            &Compared {
+            &DiffInputs {
                 old_inputs: &theirs,
                 new_inputs: &registration.checked,
                 ignore_changes: &goal.ignore_changes,

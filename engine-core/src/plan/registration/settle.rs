@@ -9,7 +9,7 @@ use crate::provider::DiffAnswer;
 use crate::resource_state::ResourceState;
 use crate::value::Value;
 
-use crate::plan::diff_result::{Compared, judge};
+use crate::plan::diff_result::{DiffInputs, judge};
 use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
 use crate::plan::registration::advance::shared_with;
@@ -40,7 +40,7 @@ impl Planner {
         };
         registration.diff_result = judge(
             &DiffAnswer::default(),
-            &Compared {
+            &DiffInputs {
                 old_inputs: &old.inputs,
                 new_inputs: &registration.checked,
                 ignore_changes: &[],

@@ -11,26 +11,26 @@ use super::Store;
 
 /// Why a case failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed(String);
+pub struct CaseFailure(String);
 
 /// What a case ends with.
-pub(super) type Outcome = std::result::Result<(), Failed>;
+pub(super) type Outcome = std::result::Result<(), CaseFailure>;
 
-impl Failed {
+impl CaseFailure {
     pub(super) fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for CaseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for CaseFailure {}
 
-impl From<Error> for Failed {
+impl From<Error> for CaseFailure {
     fn from(error: Error) -> Self {
         Self(format!("an error that was not expected: {error}"))
     }
@@ -40,7 +40,7 @@ impl From<Error> for Failed {
 macro_rules! check {
     ($condition:expr, $($said:tt)+) => {
         if !$condition {
-            return Err($crate::state::conformance::fixture::Failed::new(format!($($said)+)));
+            return Err($crate::state::conformance::fixture::CaseFailure::new(format!($($said)+)));
         }
     };
 }
@@ -85,9 +85,9 @@ pub(super) fn name(project: &str, stack: &str) -> Result<StackName> {
 }
 
 /// The error of something that must not work.
-pub(super) fn refused<T>(what: &str, result: Result<T>) -> std::result::Result<Error, Failed> {
+pub(super) fn refused<T>(what: &str, result: Result<T>) -> std::result::Result<Error, CaseFailure> {
     match result {
-        Ok(_) => Err(Failed::new(format!("{what} worked, and should have been refused"))),
+        Ok(_) => Err(CaseFailure::new(format!("{what} worked, and should have been refused"))),
         Err(error) => Ok(error),
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn no_stack<T>(what: &str, result: Result<T>) -> Outcome {
 }
 
 /// Something must be refused because another one holds the lease, or took it. Gives the message.
-pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<String, Failed> {
+pub(super) fn locked<T>(what: &str, result: Result<T>) -> std::result::Result<String, CaseFailure> {
     let error = refused(what, result)?;
     check!(
         matches!(error, Error::InUse { .. } | Error::Locked(_)),

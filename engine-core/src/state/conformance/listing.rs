@@ -4,7 +4,7 @@ use crate::state::backend::{Backend, ListedStack, StackFilter};
 use crate::state::checkpoint::summary::Summary;
 use crate::state::name::StackName;
 
-use super::fixture::{Bench, FIRST, Failed, KEEP, Outcome, check, lease, name};
+use super::fixture::{Bench, CaseFailure, FIRST, KEEP, Outcome, check, lease, name};
 use super::list;
 
 list![
@@ -24,9 +24,9 @@ const THREE: &[u8] =
     br#"{"version":3,"checkpoint":{"latest":{"manifest":{"time":"2026-03-05T05:06:07Z"},"resources":[{},{},{}]}}}"#;
 
 /// What a list tells of one stack.
-async fn listed(machine: &dyn Backend, stack: &StackName) -> std::result::Result<ListedStack, Failed> {
+async fn listed(machine: &dyn Backend, stack: &StackName) -> std::result::Result<ListedStack, CaseFailure> {
     let found = machine.survey(&StackFilter::named(stack)).await?.into_iter().find(|found| found.name == *stack);
-    found.ok_or_else(|| Failed::new(format!("the stack {stack} is not listed")))
+    found.ok_or_else(|| CaseFailure::new(format!("the stack {stack} is not listed")))
 }
 
 async fn tells(machine: &dyn Backend, stack: &StackName, checkpoint: &[u8], when: &str) -> Outcome {
@@ -77,7 +77,7 @@ async fn beside_a_journal_no_checkpoint_is_summed_up(bench: Bench) -> Outcome {
     held.replace(THREE, KEEP).await?;
     held.remove_journal().await?;
     held.release().await?;
-    tells(&*elsewhere, &dev, THREE, "a journal that was folded").await
+    tells(&*elsewhere, &dev, THREE, "a journal that was compacted").await
 }
 
 async fn what_has_to_be_judged_is_not_summed_up(bench: Bench) -> Outcome {

@@ -37,7 +37,7 @@ use crate::error::Result;
 use super::backend::Backend;
 use super::name::StackName;
 
-pub use fixture::Failed;
+pub use fixture::CaseFailure;
 use fixture::{Bench, Outcome};
 
 /// Makes stores to be tested.
@@ -70,7 +70,7 @@ pub struct Case {
 
 impl Case {
     /// Runs the case in a new store of the rig.
-    pub async fn run(&self, rig: &dyn Rig) -> std::result::Result<(), Failed> {
+    pub async fn run(&self, rig: &dyn Rig) -> std::result::Result<(), CaseFailure> {
         let bench = Bench::new(rig.store().await?);
         (self.run)(bench).await
     }
@@ -115,7 +115,7 @@ pub fn cases() -> Vec<Case> {
 #[derive(Debug)]
 pub struct Report {
     /// The cases and what they ended with.
-    pub verdicts: Vec<(Case, std::result::Result<(), Failed>)>,
+    pub verdicts: Vec<(Case, std::result::Result<(), CaseFailure>)>,
 }
 
 impl Report {

@@ -21,7 +21,7 @@ enum Step {
     SetAside,
 }
 
-/// A run that recovers a torn journal, goes on with it, folds it, and leaves one behind that is set aside.
+/// A run that recovers a torn journal, goes on with it, compacts it, and leaves one behind that is set aside.
 const RUN: [Step; 11] = [
     Step::Append(b"header\n"),
     Step::Append(b"begin\n"),

@@ -133,7 +133,7 @@ fn put(encoder: &mut Encoder<'_>, text: &str) {
     encoder.out().extend_from_slice(text.as_bytes());
 }
 
-/// The content of the last record of a journal that was folded.
+/// The content of the last record of a journal that was compacted.
 pub(in crate::state) fn encode_compaction(checkpoint_hash: &str) -> Vec<u8> {
     format!("\"fold\":\"{checkpoint_hash}\"").into_bytes()
 }

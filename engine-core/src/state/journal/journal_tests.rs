@@ -73,7 +73,7 @@ fn every_change_survives() {
     end.record(0, &content(&changes), &mut bytes);
     end.record(1, &encode_compaction("cd"), &mut bytes);
     let mut found = read(&bytes, "journal").unwrap().unwrap();
-    assert_eq!((found.header.epoch, found.header.base.as_str(), found.fold.as_deref()), (4, "ab", Some("cd")));
+    assert_eq!((found.header.epoch, found.header.base.as_str(), found.compaction.as_deref()), (4, "ab", Some("cd")));
     // The secret comes back sealed.
     let Change::Begin { pending, .. } = &mut found.records[0][0] else { unreachable!("the order is kept") };
     crate::state::snapshot::unseal_resource(&mut pending.resource, &python_crypter()).unwrap();
@@ -99,7 +99,7 @@ fn cut_at_any_byte_it_holds_the_records_that_were_whole() {
                 let mut more = bytes[..found.good].to_vec();
                 more.extend(found.compaction_line("cd", &key()));
                 let again = read(&more, "journal").unwrap().unwrap();
-                assert_eq!((again.records.len(), again.fold.as_deref()), (whole, Some("cd")), "{length}");
+                assert_eq!((again.records.len(), again.compaction.as_deref()), (whole, Some("cd")), "{length}");
             }
         }
     }

@@ -21,8 +21,8 @@ struct Record {
     durable: u64,
     #[serde(default)]
     changes: Vec<ChangeLine>,
-    #[serde(default)]
-    fold: Option<String>,
+    #[serde(default, rename = "fold")]
+    compaction: Option<String>,
 }
 
 /// A journal, read.
@@ -32,7 +32,7 @@ pub(in crate::state) struct Journal {
     /// The changes of each record.
     pub(in crate::state) records: Vec<Vec<Change>>,
     /// SHA-256 of the checkpoint that was to take the journal's place; `None` when it did not come to that.
-    pub(in crate::state) fold: Option<String>,
+    pub(in crate::state) compaction: Option<String>,
     /// The bytes that are good, from the start.
     pub(in crate::state) good: usize,
     /// The bytes after them: torn by a crash and never acknowledged.
@@ -65,7 +65,7 @@ pub(in crate::state) fn read(bytes: &[u8], place: &str) -> Result<Option<Journal
     let header = read_header(first.json, place)?;
     let end = first.end(0);
     let mut journal =
-        Journal { header, records: Vec::new(), fold: None, good: next, torn: 0, unterminated: false, end };
+        Journal { header, records: Vec::new(), compaction: None, good: next, torn: 0, unterminated: false, end };
     while next < bytes.len() {
         let (line, after) = Line::cut(bytes, next);
         let End { sequence, checksum, .. } = journal.end;
@@ -112,7 +112,8 @@ pub(in crate::state) fn readable(bytes: &[u8], place: &str) -> Result<(usize, us
     }
     let header = read_header(first.json, place)?;
     let end = first.end(0);
-    let mut journal = Journal { header, records: Vec::new(), fold: None, good, torn: 0, unterminated: false, end };
+    let mut journal =
+        Journal { header, records: Vec::new(), compaction: None, good, torn: 0, unterminated: false, end };
     while journal.good < bytes.len() {
         let (line, after) = Line::cut(bytes, journal.good);
         if after > bytes.len() || !line.follows(journal.end.checksum) || take(&mut journal, &line, place).is_err() {
@@ -174,8 +175,8 @@ fn take(journal: &mut Journal, line: &Line<'_>, place: &str) -> Result<()> {
     if record.sequence != number {
         return Err(unreadable(format!("it calls itself {}", record.sequence)));
     }
-    if record.fold.is_some() {
-        journal.fold = record.fold;
+    if record.compaction.is_some() {
+        journal.compaction = record.compaction;
     }
     let changes: Option<Vec<Change>> = record.changes.into_iter().map(ChangeLine::into_change).collect();
     journal.records.push(changes.ok_or_else(|| unreadable("unknown kind of operation".into()))?);

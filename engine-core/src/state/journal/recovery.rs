@@ -24,14 +24,14 @@ pub(in crate::state) enum JournalFate {
     /// It holds nothing that the checkpoint does not: remove it.
     Remove,
     /// The snapshot takes it into account: write the checkpoint, then remove it.
-    Fold(Box<Journal>),
+    Compact(Box<Journal>),
     /// It belongs to another checkpoint: keep it under another name.
     SetAside,
 }
 
 /// A stack as it is after an eventual crash was taken into account.
 #[derive(Debug)]
-pub(in crate::state) struct Recovered {
+pub(in crate::state) struct RecoveredStack {
     pub(in crate::state) checkpoint: Checkpoint,
     /// SHA-256 of the checkpoint as it is stored.
     pub(in crate::state) hash: String,
@@ -58,9 +58,9 @@ pub(in crate::state) fn recover(
     hash: String,
     stored: &StoredStack,
     run: Run,
-) -> Result<Recovered> {
+) -> Result<RecoveredStack> {
     complete_old_resources(&mut checkpoint.snapshot);
-    let mut recovered = Recovered { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
+    let mut recovered = RecoveredStack { checkpoint, hash, fate: JournalFate::Absent, notices: Vec::new() };
     let Some(bytes) = &stored.journal else { return Ok(recovered) };
     let Some(journal) = reading::read(bytes, &stored.journal_place)? else {
         // Nobody can tell the two apart, so it is said, and kept where there is anything to keep.
@@ -81,8 +81,8 @@ pub(in crate::state) fn recover(
     };
     if journal.header.base == recovered.hash {
         replay(journal, &mut recovered, run);
-    } else if journal.fold.as_ref() == Some(&recovered.hash) {
-        // Killed between the last two steps of a fold.
+    } else if journal.compaction.as_ref() == Some(&recovered.hash) {
+        // Killed between the last two steps of a compaction.
         recovered.fate = JournalFate::Remove;
     } else {
         recovered.fate = JournalFate::SetAside;
@@ -100,7 +100,7 @@ fn begun(journal: &Journal) -> String {
     format!("{what}, begun {}", journal.header.begun)
 }
 
-fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
+fn replay(mut journal: Journal, recovered: &mut RecoveredStack, run: Run) {
     let snapshot = &mut recovered.checkpoint.snapshot;
     let base_len = snapshot.resources.len();
     let records = journal.records.len();
@@ -142,7 +142,7 @@ fn replay(mut journal: Journal, recovered: &mut Recovered, run: Run) {
     };
     recovered.notices.extend(notice.map(Message::from));
     snapshot.secrets_provider = Some(journal.header.secrets_providers.clone());
-    recovered.fate = JournalFate::Fold(Box::new(journal));
+    recovered.fate = JournalFate::Compact(Box::new(journal));
 }
 
 /// Forgets the calls that a run at work has begun: it will know how they end.
@@ -171,7 +171,7 @@ fn placed(change: Change, ledger: &Ledger, base_len: usize) -> Change {
     }
 }
 
-impl Recovered {
+impl RecoveredStack {
     /// The snapshot, without the rest.
     pub(in crate::state) fn into_snapshot(self) -> Snapshot {
         self.checkpoint.snapshot

@@ -39,14 +39,14 @@ fn crashed(resources: Vec<ResourceState>, before: Vec<PendingOperation>, records
     StoredStack { checkpoint, journal: Some(journal), ..StoredStack::default() }
 }
 
-fn recovered(stored: &StoredStack) -> Recovered {
+fn recovered(stored: &StoredStack) -> RecoveredStack {
     let checkpoint = Checkpoint::decode(&stored.checkpoint, "here").unwrap();
     recover(checkpoint, sha256_hex(&stored.checkpoint), stored, Run::Killed).unwrap()
 }
 
 fn found(stored: &StoredStack) -> Vec<String> {
     let recovered = recovered(stored);
-    assert!(matches!(recovered.fate, JournalFate::Fold(_)));
+    assert!(matches!(recovered.fate, JournalFate::Compact(_)));
     recovered
         .checkpoint
         .snapshot

@@ -15,10 +15,10 @@ use crate::state::backend::{Lease, StoredStack};
 /// How the line of a mark begins; its JSON follows.
 const PREFIX: &str = "maloko: unfinished ";
 
-/// What is not finished.
+/// A command that is not finished, as the mark on its stack says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unfinished {
+pub enum UnfinishedCommand {
     /// This is a copy of the stack in the store with this address (`stack migrate`).
     CopyOf(String),
     /// This becomes the stack of this name (`stack rename`), in short.
@@ -31,7 +31,7 @@ pub enum Unfinished {
     Receiving(String),
 }
 
-impl Unfinished {
+impl UnfinishedCommand {
     /// The line that stands in the place of a journal.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)
@@ -95,7 +95,7 @@ impl Unfinished {
 
 /// Refuses to read a stack with a mark.
 pub(in crate::state) fn check(stored: &StoredStack) -> Result<()> {
-    match Unfinished::of(stored) {
+    match UnfinishedCommand::of(stored) {
         Some(mark) => Err(Error::BadState(mark.story(&format!("the stack in {}", stored.checkpoint_place)))),
         None => Ok(()),
     }

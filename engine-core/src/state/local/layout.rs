@@ -241,7 +241,7 @@ impl StackFiles {
         let mut journal = files::read_if_exists(&*self.disk, &self.journal)?;
         for _ in 0..READ_ATTEMPTS {
             let checkpoint = self.checkpoint()?;
-            // A run that is under way may fold its journal between the two reads; then they do not belong together.
+            // A run that is under way may compact its journal between the two reads; then they do not belong together.
             let again = files::read_if_exists(&*self.disk, &self.journal)?;
             let belongs = match (&journal, &again) {
                 (None, None) => true,

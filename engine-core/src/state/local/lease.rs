@@ -32,10 +32,11 @@ pub(super) struct LocalLease {
     files: StackFiles,
     environment: Environment,
     epoch: u64,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<HeldFiles>>,
 }
 
-struct Held {
+/// What a lease has open as long as it lasts.
+struct HeldFiles {
     owner: OwnProcess,
     lock: Box<dyn LockedFile>,
     lock_file: PathBuf,
@@ -79,7 +80,7 @@ impl LocalLease {
         files.settle_removal()?;
         let lock_file = locks::write(&environment, &files.locks, operation)?;
         let held =
-            Held { owner: OwnProcess::here(), lock, lock_file: lock_file.clone(), journal: None, removed: false };
+            HeldFiles { owner: OwnProcess::here(), lock, lock_file: lock_file.clone(), journal: None, removed: false };
         let lease = Self { files, environment, epoch, held: Mutex::new(Some(held)) };
         // Pulumi's command line may have looked before our lock file was there: whoever sees the other one yields.
         let others: Vec<_> = locks::list(&*lease.files.disk, &lease.files.locks)?
@@ -98,12 +99,12 @@ impl LocalLease {
         &*self.files.disk
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+    fn held(&self) -> MutexGuard<'_, Option<HeldFiles>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something that needs the lease; refuses when it was lost.
-    fn with<T>(&self, act: impl FnOnce(&mut Held) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, act: impl FnOnce(&mut HeldFiles) -> Result<T>) -> Result<T> {
         let mut guard = self.held();
         let held =
             guard.as_mut().ok_or_else(|| Error::Locked("the lock on the stack was given back already".into()))?;
@@ -116,14 +117,14 @@ impl LocalLease {
 
     /// Does something that cannot be taken back: nobody takes the stack over between the question whether the lease is
     /// still ours and the act.
-    async fn fenced<T>(&self, act: impl FnOnce(&mut Held) -> Result<T> + Send) -> Result<T> {
+    async fn fenced<T>(&self, act: impl FnOnce(&mut HeldFiles) -> Result<T> + Send) -> Result<T> {
         self.with(|_| Ok(()))?;
         let _gate = gate::enter(&self.files, &self.environment).await?;
         self.with(act)
     }
 
     /// Is the lease still ours?
-    fn check(&self, held: &Held) -> Result<()> {
+    fn check(&self, held: &HeldFiles) -> Result<()> {
         let current = held.lock.is_current().map_err(|error| io_error("look for", &self.files.lease, error))?;
         if current && files::exists(self.disk(), &held.lock_file)? {
             return Ok(());
@@ -143,7 +144,7 @@ impl LocalLease {
     }
 
     /// The journal, opened for appending.
-    fn open_journal<'h>(&self, held: &'h mut Held) -> Result<&'h mut OpenJournal> {
+    fn open_journal<'h>(&self, held: &'h mut HeldFiles) -> Result<&'h mut OpenJournal> {
         match &mut held.journal {
             Some(journal) => Ok(journal),
             none => {

@@ -399,7 +399,7 @@ fn a_session_on_disk_survives_its_abandonment() {
     assert!(directory.path().join(".pulumi/maloko/shop/dev/journal").exists());
     let session = block_on(Session::open(&backend, &name(), options())).unwrap();
     assert_eq!(session.snapshot().resources.len(), 2);
-    block_on(session.fold(session.snapshot().clone())).unwrap();
+    block_on(session.compact(session.snapshot().clone())).unwrap();
     let expected = [
         ".pulumi/maloko/shop/dev/gate",
         ".pulumi/maloko/shop/dev/generations/1.json",
@@ -423,7 +423,7 @@ fn a_state_that_pulumi_wrote_is_opened_and_left_alone() {
     let backend = open(directory.path());
     let stack = StackName::new("conformance", "dev").unwrap();
     let session = block_on(Session::open(&backend, &stack, options())).unwrap();
-    block_on(session.fold(session.snapshot().clone())).unwrap();
+    block_on(session.compact(session.snapshot().clone())).unwrap();
     assert_eq!(fs::read(stacks.join("dev.json")).unwrap(), PULUMI_PYTHON);
     assert!(!stacks.join("dev.json.bak").exists());
 }

@@ -49,7 +49,7 @@ pub(super) struct Seal {
     /// The stack's full name.
     stack: String,
     #[serde(flatten)]
-    state: Written,
+    state: WrittenCheckpoint,
     /// SHA-256 of the checkpoint that is about to be replaced; `None` once it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct Seal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run: Option<RunNote>,
     /// The checkpoints before, the newest first.
-    earlier: Vec<Written>,
+    earlier: Vec<WrittenCheckpoint>,
     /// URN and digest of each resource, then the other parts of the file.
     #[serde(rename = "rows")]
     resources: Vec<Part>,
@@ -66,7 +66,7 @@ pub(super) struct Seal {
 
 /// A checkpoint that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Written {
+struct WrittenCheckpoint {
     /// Its SHA-256.
     checkpoint: String,
     /// When, RFC 3339.
@@ -149,7 +149,7 @@ pub(super) enum Standing {
 
 /// A checkpoint and its seal, compared without a key.
 #[derive(Clone, Debug)]
-pub(super) struct Examined {
+pub(super) struct SealCheck {
     /// SHA-256 of the checkpoint.
     pub(super) hash: String,
     pub(super) standing: Standing,
@@ -157,10 +157,10 @@ pub(super) struct Examined {
 }
 
 /// Compares a checkpoint with its seal.
-pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
+pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> SealCheck {
     let hash = sha256_hex(&stored.checkpoint);
     let Some(bytes) = &stored.seal else {
-        return Examined { hash, standing: without_seal(&Author::of(&stored.checkpoint)), seal: None };
+        return SealCheck { hash, standing: without_seal(&Author::of(&stored.checkpoint)), seal: None };
     };
     // Only where it matters: a checkpoint may be long, and most are what was sealed.
     let foreign = || match Author::of(&stored.checkpoint).who {
@@ -174,12 +174,12 @@ pub(super) fn examine(stored: &StoredStack, stack: &StackName) -> Examined {
         Ok(seal) => seal,
         Err(problem) => {
             let standing = foreign().unwrap_or(Standing::Broken(problem));
-            return Examined { hash, standing, seal: None };
+            return SealCheck { hash, standing, seal: None };
         }
     };
     let standing = compare(&seal.seal, stored, &hash, stack);
     let standing = if standing == Standing::Fits { standing } else { foreign().unwrap_or(standing) };
-    Examined { hash, standing, seal: Some(seal) }
+    SealCheck { hash, standing, seal: Some(seal) }
 }
 
 fn without_seal(author: &Author) -> Standing {
@@ -226,7 +226,7 @@ fn compare(seal: &Seal, stored: &StoredStack, hash: &str, stack: &StackName) -> 
     Standing::Broken(difference(&seal.resources, &seal.parts, &stored.checkpoint))
 }
 
-impl Examined {
+impl SealCheck {
     /// Refuses what is neither sealed nor excused; gives what the user should know. `key` is that of the checkpoint's
     /// secrets: without one, the seal is taken for genuine. `tolerant`: a refusal is a notice.
     pub(super) fn judge(
@@ -321,14 +321,14 @@ impl Author {
 }
 
 /// A checkpoint with its SHA-256 and those of its parts, which are taken once: the text of a large state is long.
-pub(super) struct Hashed<'a> {
+pub(super) struct HashedCheckpoint<'a> {
     bytes: &'a [u8],
     pub(super) hash: String,
     resources: Vec<Part>,
     parts: Vec<Part>,
 }
 
-impl<'a> Hashed<'a> {
+impl<'a> HashedCheckpoint<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         let is_long = bytes.len() >= LONG_TEXT;
         let ((resources, parts), hash) = side_by_side(is_long, || parts_of(bytes), || sha256_hex(bytes));
@@ -356,7 +356,7 @@ impl Before {
         Self { hash: String::new(), seal: None }
     }
 
-    pub(super) fn of(examined: &Examined) -> Self {
+    pub(super) fn of(examined: &SealCheck) -> Self {
         let seal = examined.seal.as_ref().map(|stored| Arc::clone(&stored.seal));
         Self { hash: examined.hash.clone(), seal }
     }
@@ -369,7 +369,7 @@ impl Sealer<'_> {
         &self,
         lease: &dyn Lease,
         before: &Before,
-        checkpoint: Hashed<'_>,
+        checkpoint: HashedCheckpoint<'_>,
         old: &Crypter,
         new: &Crypter,
     ) -> Result<Before> {
@@ -397,18 +397,18 @@ impl Sealer<'_> {
         checkpoint: &[u8],
         key: &SealKey,
     ) -> Result<()> {
-        let seal = self.seal(before, Hashed::new(checkpoint));
+        let seal = self.seal(before, HashedCheckpoint::new(checkpoint));
         lease.write_seal(&encode(self.stack, &seal, &[key])?).await
     }
 
-    fn seal(&self, before: &Before, checkpoint: Hashed<'_>) -> Seal {
-        let Hashed { bytes: _, hash, resources, parts } = checkpoint;
-        let state = Written {
+    fn seal(&self, before: &Before, checkpoint: HashedCheckpoint<'_>) -> Seal {
+        let HashedCheckpoint { bytes: _, hash, resources, parts } = checkpoint;
+        let state = WrittenCheckpoint {
             checkpoint: hash,
             at: self.options.environment.clock.now().to_string(),
             command: self.options.command.clone(),
         };
-        let mut earlier: Vec<Written> =
+        let mut earlier: Vec<WrittenCheckpoint> =
             before.seal.iter().flat_map(|seal| std::iter::once(&seal.state).chain(&seal.earlier)).cloned().collect();
         // A state that is accepted again is no longer an older one.
         earlier.retain(|known| known.checkpoint != state.checkpoint);

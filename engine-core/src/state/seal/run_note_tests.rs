@@ -122,5 +122,5 @@ fn run(backend: &dyn Backend, changes: bool) -> Result<()> {
     if changes {
         snapshot.other.insert("metadata".into(), serde_json::json!({ "changed": true }));
     }
-    block_on(session.fold(snapshot)).map(drop)
+    block_on(session.compact(snapshot)).map(drop)
 }

@@ -34,21 +34,21 @@ fn ours() -> SessionOptions {
     options(python_crypter())
 }
 
-fn fold(backend: &dyn Backend, resources: Vec<ResourceState>, pending: Vec<ResourceState>) -> Result<()> {
+fn compact(backend: &dyn Backend, resources: Vec<ResourceState>, pending: Vec<ResourceState>) -> Result<()> {
     let session = block_on(Session::open(backend, &name(), ours()))?;
     let resources = std::iter::once(provider_resource()).chain(resources.into_iter().map(Arc::new)).collect();
     let pending = pending
         .into_iter()
         .map(|resource| PendingOperation { resource: resource.into(), kind: PendingKind::Creating })
         .collect();
-    block_on(session.fold(Snapshot { resources, pending, ..session.snapshot().clone() })).map(drop)
+    block_on(session.compact(Snapshot { resources, pending, ..session.snapshot().clone() })).map(drop)
 }
 
 /// A stack with two resources and a pending operation.
 fn sealed_stack() -> MemoryBackend {
     let backend = MemoryBackend::default();
     block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
-    fold(&backend, vec![resource("a", 1.0), resource("b", 2.0)], vec![resource("c", 3.0)]).unwrap();
+    compact(&backend, vec![resource("a", 1.0), resource("b", 2.0)], vec![resource("c", 3.0)]).unwrap();
     backend
 }
 
@@ -159,8 +159,8 @@ fn no_flipped_bit_of_a_checkpoint_or_its_seal_goes_unseen() {
 fn an_older_state_is_told_from_an_edited_one() {
     let backend = sealed_stack();
     let old = backend.stored(&name()).unwrap().checkpoint;
-    fold(&backend, vec![resource("a", 4.0)], vec![]).unwrap();
-    fold(&backend, vec![resource("a", 5.0)], vec![]).unwrap();
+    compact(&backend, vec![resource("a", 4.0)], vec![]).unwrap();
+    compact(&backend, vec![resource("a", 5.0)], vec![]).unwrap();
     let stored = backend.stored(&name()).unwrap();
     backend.restore(&name(), StoredStack { checkpoint: old, ..stored });
     let said = problem(&backend).unwrap();
@@ -209,7 +209,7 @@ fn a_crash_at_any_write_is_never_taken_for_tampering() {
     loop {
         let inner = sealed_stack();
         let backend = failing_after(inner.clone(), writes, false);
-        let done = fold(&backend, vec![resource("a", 9.0)], vec![]).is_ok();
+        let done = compact(&backend, vec![resource("a", 9.0)], vec![]).is_ok();
         // As after a crash: nobody gave the lock back.
         inner.restore(&name(), inner.stored(&name()).unwrap());
         assert_eq!(problem(&inner), None, "after {writes} writes");
@@ -222,7 +222,7 @@ fn a_crash_at_any_write_is_never_taken_for_tampering() {
     // Once all is written, the state before is an older one.
     let inner = sealed_stack();
     let old = inner.stored(&name()).unwrap().checkpoint;
-    fold(&inner, vec![resource("a", 9.0)], vec![]).unwrap();
+    compact(&inner, vec![resource("a", 9.0)], vec![]).unwrap();
     inner.restore(&name(), StoredStack { checkpoint: old, ..inner.stored(&name()).unwrap() });
     assert!(problem(&inner).unwrap().contains("an older state"));
 }
@@ -265,7 +265,7 @@ fn what_pulumi_wrote_is_taken_with_a_notice_and_sealed_at_the_next_write() {
     assert!(notice.contains("written by pulumi 3.260.0 at 20"), "{notice}");
     let mut resources = session.snapshot().resources.clone();
     resources.pop();
-    block_on(session.fold(Snapshot { resources, ..session.snapshot().clone() })).unwrap();
+    block_on(session.compact(Snapshot { resources, ..session.snapshot().clone() })).unwrap();
     drop(session);
     assert_eq!(problem(&backend), None);
     // Without a seal, it is adopted: there is nothing to compare.
@@ -278,7 +278,7 @@ fn a_key_that_another_tool_changed_is_taken_with_a_notice_where_every_secret_is_
     let backend = sealed_stack();
     let mut hidden = resource("hidden", 1.0);
     hidden.inputs = Arc::new([("word".into(), Value::secret("open sesame".into()))].into_iter().collect());
-    fold(&backend, vec![hidden, resource("plain", 2.0)], vec![]).unwrap();
+    compact(&backend, vec![hidden, resource("plain", 2.0)], vec![]).unwrap();
     let stored = backend.stored(&name()).unwrap();
     let new = Crypter::with_new_salt(Passphrase::given("new"), Environment::system()).unwrap();
     let mut checkpoint = Checkpoint::decode(&stored.checkpoint, "the state").unwrap();

@@ -40,11 +40,11 @@ pub(super) struct Job {
 /// Records as text, to be written with one flush.
 pub(super) struct Batch {
     text: Vec<u8>,
-    pub(super) records: Vec<Encoded>,
+    pub(super) records: Vec<EncodedRecord>,
 }
 
 /// A record of a [`Batch`].
-pub(super) struct Encoded {
+pub(super) struct EncodedRecord {
     text: Range<usize>,
     /// The operations that begin with it: a provider is called once it is durable.
     pub(super) begins: SmallVec<[u32; 1]>,
@@ -85,7 +85,7 @@ impl Batch {
             }
         };
         match outcome {
-            Ok(()) => self.records.push(Encoded { text: start..self.text.len(), begins, ends, number, reply }),
+            Ok(()) => self.records.push(EncodedRecord { text: start..self.text.len(), begins, ends, number, reply }),
             Err(error) => {
                 self.text.truncate(start);
                 // Nobody has to wait.
@@ -102,7 +102,7 @@ impl Batch {
     }
 
     /// The text of a record without its frame.
-    pub(super) fn text_of(&self, record: &Encoded) -> &[u8] {
+    pub(super) fn text_of(&self, record: &EncodedRecord) -> &[u8] {
         &self.text[record.text.clone()]
     }
 
@@ -123,7 +123,7 @@ impl Batch {
     }
 }
 
-impl Encoded {
+impl EncodedRecord {
     /// Its length, in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()

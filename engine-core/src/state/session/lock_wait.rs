@@ -16,20 +16,20 @@ pub struct LockWait {
 
 impl LockWait {
     /// It is asked for now.
-    pub(super) fn begin(environment: &Environment) -> Asked {
+    pub(super) fn begin(environment: &Environment) -> LockRequest {
         let clock = Arc::clone(&environment.clock);
-        Asked { began: clock.now().into(), at: clock.elapsed(), clock }
+        LockRequest { began: clock.now().into(), at: clock.elapsed(), clock }
     }
 }
 
-/// A right that was asked for.
-pub(super) struct Asked {
+/// A lock that was asked for.
+pub(super) struct LockRequest {
     began: SystemTime,
     at: Duration,
     clock: Arc<dyn Clock>,
 }
 
-impl Asked {
+impl LockRequest {
     /// It is there.
     pub(super) fn end(self) -> LockWait {
         LockWait { began: self.began, took: self.clock.elapsed().saturating_sub(self.at) }

@@ -25,12 +25,12 @@ use crate::state::checkpoint::Checkpoint;
 use crate::state::integrity::{check, check_on_load};
 use crate::state::journal::header::Header;
 use crate::state::journal::reading;
-use crate::state::journal::recovery::{JournalFate, Recovered, Run};
-use crate::state::journal::unfinished::Unfinished;
+use crate::state::journal::recovery::{JournalFate, RecoveredStack, Run};
+use crate::state::journal::unfinished::UnfinishedCommand;
 use crate::state::loaded;
 use crate::state::name::StackName;
 use crate::state::order::canonical;
-use crate::state::seal::{Before, Hashed, RunningSeal, Sealer};
+use crate::state::seal::{Before, HashedCheckpoint, RunningSeal, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 use crate::state::{Change, Snapshot};
@@ -103,12 +103,12 @@ impl Session {
     }
 
     /// Like [`Session::open`], also if this is what is not finished about the stack: the session goes on with it, and its
-    /// [`fold`](Session::fold) finishes it.
+    /// [`compact`](Session::compact) finishes it.
     pub async fn open_to_finish(
         backend: &dyn Backend,
         stack: &StackName,
         options: SessionOptions,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Self> {
         // With a wrong passphrase nothing is written, not even a lock.
         options.crypter.verify()?;
@@ -128,16 +128,16 @@ impl Session {
         stack: &StackName,
         lease: Arc<dyn Lease>,
         options: SessionOptions,
-        unfinished: Option<&Unfinished>,
+        unfinished: Option<&UnfinishedCommand>,
     ) -> Result<Self> {
         let mut stored = lease.load().await?;
-        let marked =
-            unfinished.is_some() && stored.journal.as_deref().and_then(Unfinished::decode).as_ref() == unfinished;
+        let marked = unfinished.is_some()
+            && stored.journal.as_deref().and_then(UnfinishedCommand::decode).as_ref() == unfinished;
         if marked {
             stored.journal = None;
         }
         let (recovered, examined) = loaded::read(&stored, stack, Run::Killed);
-        let Recovered { mut checkpoint, mut hash, fate, mut notices } = recovered?;
+        let RecoveredStack { mut checkpoint, mut hash, fate, mut notices } = recovered?;
         let crypter = options.crypter.clone();
         let theirs = checkpoint.snapshot.own_crypter(&crypter)?;
         notices.extend(examined.judge(
@@ -150,15 +150,15 @@ impl Session {
         if options.check_integrity {
             check_on_load(&checkpoint, stack, &stored.checkpoint_place)?;
         }
-        if let (JournalFate::Fold(journal), Some(bytes)) = (&fate, &stored.journal) {
+        if let (JournalFate::Compact(journal), Some(bytes)) = (&fate, &stored.journal) {
             reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
         }
         let rekeyed = checkpoint.snapshot.bring_under(&crypter)?;
-        if matches!(fate, JournalFate::Fold(_)) || rekeyed {
+        if matches!(fate, JournalFate::Compact(_)) || rekeyed {
             checkpoint.snapshot.stamp(&options.environment);
             let bytes = checkpoint.encode(&crypter)?;
-            let written = Hashed::new(&bytes);
-            if let JournalFate::Fold(journal) = &fate {
+            let written = HashedCheckpoint::new(&bytes);
+            if let JournalFate::Compact(journal) = &fate {
                 if journal.torn > 0 {
                     lease.cut_journal(journal.good as u64).await?;
                 }
@@ -170,7 +170,7 @@ impl Session {
         }
         match fate {
             JournalFate::Absent => {}
-            JournalFate::Remove | JournalFate::Fold(_) => lease.remove_journal().await?,
+            JournalFate::Remove | JournalFate::Compact(_) => lease.remove_journal().await?,
             JournalFate::SetAside => {
                 let place = lease.set_journal_aside().await?;
                 notices.push(format!("the journal of the interrupted run is kept as {place}").into());
@@ -225,15 +225,15 @@ impl Session {
         self.crypter.as_ref().map_or(Ok(()), |crypter| self.snapshot.recognise_code_of_caller(crypter))
     }
 
-    /// Is something with the stack not finished, which this session's [`fold`](Session::fold) will finish?
+    /// Is something with the stack not finished, which this session's [`compact`](Session::compact) will finish?
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.store.as_ref().is_some_and(|store| store.marked.load(Ordering::SeqCst))
     }
 
-    /// Marks the stack as one with which something is not finished until this session's [`fold`](Session::fold). Nothing
+    /// Marks the stack as one with which something is not finished until this session's [`compact`](Session::compact). Nothing
     /// may be appended then.
-    pub async fn mark(&self, unfinished: &Unfinished) -> Result<()> {
+    pub async fn mark(&self, unfinished: &UnfinishedCommand) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
         if !store.marked.swap(true, Ordering::SeqCst) {
             unfinished.put_on(&*store.lease).await?;
@@ -262,17 +262,17 @@ impl Session {
         }
     }
 
-    /// Folds the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
+    /// Compacts the journal: the snapshot becomes the checkpoint, the journal is removed and the lock released. The
     /// checkpoint is not written when the snapshot says what it says already. Members of the file that `snapshot` does
     /// not mention (`other` is empty) stay as they were. Says whether anything was written for the operation, to the
     /// journal or to the checkpoint.
-    pub async fn fold(&self, snapshot: Snapshot) -> Result<bool> {
+    pub async fn compact(&self, snapshot: Snapshot) -> Result<bool> {
         let (written, broken) = self.write(snapshot).await?;
         self.finish().await?;
         broken.map_or(Ok(written), Err)
     }
 
-    /// The first half of a [`fold`](Session::fold): all is written, and the journal, or a mark in its place, stays until
+    /// The first half of a [`compact`](Session::compact): all is written, and the journal, or a mark in its place, stays until
     /// [`finish`](Session::finish). Says whether anything was written, and what is wrong with what was.
     pub async fn write(&self, mut snapshot: Snapshot) -> Result<(bool, Option<Error>)> {
         let Some(store) = &self.store else { return Ok((false, None)) };
@@ -289,7 +289,7 @@ impl Session {
             snapshot.stamp(&store.options.environment);
             let (bytes, violation) = store.encode(snapshot)?;
             broken = violation.as_deref().map(unsound);
-            let checkpoint = Hashed::new(&bytes);
+            let checkpoint = HashedCheckpoint::new(&bytes);
             if used {
                 let written = store.send(Record::Compaction(checkpoint.hash.clone()), false);
                 // A journal that cannot be written any more does not keep the checkpoint from being written.
@@ -311,7 +311,7 @@ impl Session {
         Ok((used || differs, broken))
     }
 
-    /// The second half of a [`fold`](Session::fold): the journal, or a mark in its place, is removed, and the lock released.
+    /// The second half of a [`compact`](Session::compact): the journal, or a mark in its place, is removed, and the lock released.
     pub async fn finish(&self) -> Result<()> {
         let Some(store) = &self.store else { return Ok(()) };
         if store.journal.is_used() || store.marked.load(Ordering::SeqCst) {
@@ -323,7 +323,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the session without a fold (a second Ctrl-C): what was appended is made durable, the journal stays for the
+    /// Ends the session without a compaction (a second Ctrl-C): what was appended is made durable, the journal stays for the
     /// next run. The lock goes, unless a journal is left: then no other tool may take the checkpoint for the truth, and
     /// the next run of maloko removes the lock itself.
     pub async fn abandon(&self) -> Result<()> {
@@ -384,7 +384,7 @@ impl Store {
         Durability::waiting(answer, number, self.journal.progress())
     }
 
-    async fn replace(&self, checkpoint: Hashed<'_>) -> Result<()> {
+    async fn replace(&self, checkpoint: HashedCheckpoint<'_>) -> Result<()> {
         let (sealer, crypter) = (Sealer { stack: &self.stack, options: &self.options }, &self.options.crypter);
         sealer.replace(&*self.lease, &self.before, checkpoint, crypter, crypter).await.map(drop)
     }

@@ -62,19 +62,19 @@ fn names(snapshot: &Snapshot) -> Vec<&str> {
     snapshot.resources.iter().map(|resource| resource.urn.name()).collect()
 }
 
-/// The stack with the provider and one resource, folded.
+/// The stack with the provider and one resource, compacted.
 fn small_stack() -> (MemoryBackend, Snapshot) {
     let backend = empty_stack();
     let session = open(&backend);
     let resources = vec![provider_resource(), Arc::new(resource("a", 1.0))];
     let snapshot = Snapshot { resources, ..session.snapshot().clone() };
-    block_on(session.fold(snapshot)).unwrap();
+    block_on(session.compact(snapshot)).unwrap();
     let snapshot = open(&backend).snapshot().clone();
     (backend, snapshot)
 }
 
 #[test]
-fn what_was_folded_is_read_again() {
+fn what_was_compacted_is_read_again() {
     let (backend, snapshot) = small_stack();
     assert_eq!(names(&snapshot), ["default", "a"]);
     let stored = backend.stored(&name()).unwrap();
@@ -104,7 +104,7 @@ fn a_provider_that_is_found_again_is_no_change() {
         ResourceState { stored_provider: StoredProvider::Reference(Arc::clone(&reference)), ..resource("a", 1.0) };
     let snapshot =
         Snapshot { resources: vec![provider_resource(), Arc::new(with_provider)], ..session.snapshot().clone() };
-    block_on(session.fold(snapshot.clone())).unwrap();
+    block_on(session.compact(snapshot.clone())).unwrap();
     let before = backend.stored(&name()).unwrap().checkpoint;
 
     let session = open(&backend);
@@ -113,14 +113,16 @@ fn a_provider_that_is_found_again_is_no_change() {
     };
     let text = unseal(session.crypter(), sealed).unwrap();
     assert_eq!(serde_json::from_str::<ProviderReference>(&text).unwrap(), *reference);
-    block_on(session.fold(Snapshot { other: serde_json::Map::new(), ..snapshot.clone() })).unwrap();
+    block_on(session.compact(Snapshot { other: serde_json::Map::new(), ..snapshot.clone() })).unwrap();
     assert_eq!(backend.stored(&name()).unwrap().checkpoint, before);
 
     let other = Arc::new(ProviderReference { name: "Q".into(), ..(*reference).clone() });
     let changed = ResourceState { stored_provider: StoredProvider::Reference(other), ..resource("a", 1.0) };
     let session = open(&backend);
-    block_on(session.fold(Snapshot { resources: vec![provider_resource(), Arc::new(changed)], ..Snapshot::default() }))
-        .unwrap();
+    block_on(
+        session.compact(Snapshot { resources: vec![provider_resource(), Arc::new(changed)], ..Snapshot::default() }),
+    )
+    .unwrap();
     assert_ne!(backend.stored(&name()).unwrap().checkpoint, before);
 }
 
@@ -154,7 +156,7 @@ fn a_killed_run_is_recovered_and_names_its_unresolved_creates() {
     assert_eq!((pending.len(), pending[0].resource.urn.clone(), pending[0].kind), (1, urn("c"), PendingKind::Creating));
     assert!(session.notices()[0].contains("2 records"), "{:?}", session.notices());
     assert!(session.notices()[0].contains("1 provider call was under way"), "{:?}", session.notices());
-    assert!(backend.stored(&name()).unwrap().journal.is_none(), "it was folded");
+    assert!(backend.stored(&name()).unwrap().journal.is_none(), "it was compacted");
     drop(session);
     assert_eq!(open(&backend).snapshot().pending.len(), 1, "an unresolved create is never forgotten");
     assert!(open(&backend).notices().is_empty());
@@ -296,7 +298,7 @@ fn interrupted(backend: &dyn Backend) -> Result<(Vec<&'static str>, bool)> {
         "default" => provider_resource(),
         other => Arc::new(resource(other, 1.0)),
     });
-    let compacted = block_on(session.fold(Snapshot { resources: resources.into(), ..Snapshot::default() }));
+    let compacted = block_on(session.compact(Snapshot { resources: resources.into(), ..Snapshot::default() }));
     Ok((acknowledged, compacted.is_ok()))
 }
 
@@ -357,7 +359,7 @@ fn a_writer_that_lost_its_lease_cannot_write() {
     let heir = open(&backend);
     assert!(error_of(block_on(zombie.append(vec![put(2, resource("b", 1.0))]))).contains("was lost"));
     let resources = vec![provider_resource()];
-    assert!(error_of(block_on(zombie.fold(Snapshot { resources, ..Snapshot::default() }))).contains("was lost"));
+    assert!(error_of(block_on(zombie.compact(Snapshot { resources, ..Snapshot::default() }))).contains("was lost"));
     block_on(heir.append(vec![put(2, resource("c", 1.0))])).unwrap();
     drop((zombie, heir));
     assert_eq!(names(open(&backend).snapshot()), ["default", "a", "c"]);
@@ -425,16 +427,16 @@ fn an_unsound_state_is_refused_unless_asked_for() {
 }
 
 #[test]
-fn a_fold_puts_resources_in_order_and_saves_what_it_cannot_mend() {
+fn a_compaction_puts_resources_in_order_and_saves_what_it_cannot_mend() {
     let (backend, _) = small_stack();
     let session = open(&backend);
     let resources = vec![Arc::new(resource("a", 2.0)), provider_resource()];
-    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
+    block_on(session.compact(Snapshot { resources, ..Snapshot::default() })).unwrap();
     assert_eq!(names(open(&backend).snapshot()), ["default", "a"]);
 
     let session = open(&backend);
     let resources = vec![Arc::new(resource("a", 3.0))];
-    let message = error_of(block_on(session.fold(Snapshot { resources, ..Snapshot::default() })));
+    let message = error_of(block_on(session.compact(Snapshot { resources, ..Snapshot::default() })));
     assert!(message.contains("It was saved, and nothing is lost"), "{message}");
     let stored = Checkpoint::decode(&backend.stored(&name()).unwrap().checkpoint, "x").unwrap().snapshot;
     assert!(stored.other["metadata"]["integrity_error"]["error"].as_str().unwrap().contains("provider"));
@@ -480,7 +482,7 @@ fn sessions_without_a_store_keep_nothing() {
     let snapshot = Checkpoint::decode(PULUMI_PYTHON, "x").unwrap().snapshot;
     let session = Session::preview(snapshot.clone(), python_crypter());
     block_on(session.append(vec![put(9, resource("x", 1.0))])).unwrap();
-    block_on(session.fold(Snapshot::default())).unwrap();
+    block_on(session.compact(Snapshot::default())).unwrap();
     let StoredProvider::Sealed(code) = &snapshot.resources[3].stored_provider else { panic!("code is kept sealed") };
     assert!(unseal(session.crypter(), code).is_ok());
     assert!(error_of(unseal(None, code)).contains("passphrase"));

@@ -9,11 +9,11 @@ fn a_run_that_changes_nothing_writes_nothing() {
     let session = open(&backend);
     // The same content in other resources, as an engine may hand it over.
     let resources = snapshot.resources.iter().map(|resource| Arc::new((**resource).clone())).collect();
-    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
+    block_on(session.compact(Snapshot { resources, ..Snapshot::default() })).unwrap();
     // And in another order, as they come from parallel work.
     let session = open(&backend);
     let resources = snapshot.resources.iter().rev().cloned().collect();
-    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
+    block_on(session.compact(Snapshot { resources, ..Snapshot::default() })).unwrap();
     let after = backend.stored(&name()).unwrap();
     assert!(after.checkpoint == before && after.journal.is_none());
     open(&backend);
@@ -37,11 +37,11 @@ fn lists_whose_order_says_nothing_and_old_objects_of_one_resource_are_compared_a
         let resources = snapshot.resources.iter().cloned().chain(added.map(Arc::new)).collect();
         Snapshot { resources, ..Snapshot::default() }
     };
-    block_on(open(&backend).fold(with([resource("b", 1.0), refers(["a", "b"]), half("1"), half("1")]))).unwrap();
+    block_on(open(&backend).compact(with([resource("b", 1.0), refers(["a", "b"]), half("1"), half("1")]))).unwrap();
     let before = backend.stored(&name()).unwrap().checkpoint;
-    block_on(open(&backend).fold(with([half("1"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    block_on(open(&backend).compact(with([half("1"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
     assert!(backend.stored(&name()).unwrap().checkpoint == before);
-    block_on(open(&backend).fold(with([half("2"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
+    block_on(open(&backend).compact(with([half("2"), resource("b", 1.0), half("1"), refers(["b", "a"])]))).unwrap();
     assert!(backend.stored(&name()).unwrap().checkpoint != before, "another old object is a change");
 }
 
@@ -56,7 +56,7 @@ fn what_is_written_stands_in_one_order() {
         ];
         let resources =
             snapshot.resources.iter().cloned().chain(order.map(|index| Arc::new(added[index].clone()))).collect();
-        block_on(open(&backend).fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
+        block_on(open(&backend).compact(Snapshot { resources, ..Snapshot::default() })).unwrap();
         names(open(&backend).snapshot()).join(" ")
     };
     assert_eq!(checkpoint([0, 1, 2]), "default a b z c");

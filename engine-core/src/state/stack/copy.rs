@@ -11,15 +11,15 @@ use crate::message;
 use crate::message::Command;
 
 use crate::state::backend::{Backend, Lease, MIN_GENERATIONS, StoredEntry, StoredStack};
-use crate::state::journal::unfinished::{self, Unfinished};
+use crate::state::journal::unfinished::{self, UnfinishedCommand};
 use crate::state::name::StackName;
 
 /// The command, as others see it while it holds a stack.
 const OPERATION: &str = "stack migrate";
 
-/// What was done.
+/// What a migration did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct MigrationReport {
     /// The source's checkpoint in bytes.
     pub bytes: usize,
     /// Former states that went along.
@@ -40,7 +40,7 @@ pub async fn migrate_stack(
     target: &dyn Backend,
     stack: &StackName,
     remove_source: bool,
-) -> Result<Copied> {
+) -> Result<MigrationReport> {
     let (from, to) = (source.url(), target.url());
     if from == to {
         return Err(Error::Configuration(format!("the stack '{}' is kept in {to} already", stack.stack()).into()));
@@ -60,14 +60,14 @@ async fn migrate_leased(
     stack: &StackName,
     held: &Arc<dyn Lease>,
     remove_source: bool,
-) -> Result<Copied> {
+) -> Result<MigrationReport> {
     let to = target.url();
     let stored = held.load().await?;
     unfinished::check(&stored)?;
     if stored.journal.is_some() {
         return Err(Error::BadState(message![
             format!(
-                "a run on the stack '{}' in {} was interrupted, and its journal is not folded yet; run ",
+                "a run on the stack '{}' in {} was interrupted, and its journal is not compacted yet; run ",
                 stack.stack(),
                 source.url()
             ),
@@ -84,14 +84,20 @@ async fn migrate_leased(
             // Were both the same store under two names, this lease would be refused.
             let other = target.lease(stack, OPERATION).await.map_err(|error| at_target(&to, error))?;
             let same = present.journal.is_none() && present.checkpoint == stored.checkpoint;
-            let marked = Unfinished::of(&present) == Some(Unfinished::CopyOf(source.url()));
+            let marked = UnfinishedCommand::of(&present) == Some(UnfinishedCommand::CopyOf(source.url()));
             if marked {
                 other.remove_stack().await?;
                 other.release().await?;
                 copy(source, target, stack, &stored).await?
             } else if same {
                 other.release().await?;
-                Copied { bytes: stored.checkpoint.len(), generations: 0, history: 0, was_there: true, removed: false }
+                MigrationReport {
+                    bytes: stored.checkpoint.len(),
+                    generations: 0,
+                    history: 0,
+                    was_there: true,
+                    removed: false,
+                }
             } else {
                 other.release().await?;
                 return Err(Error::Configuration(format!(
@@ -120,14 +126,19 @@ async fn migrate_leased(
     Ok(copied)
 }
 
-async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, stored: &StoredStack) -> Result<Copied> {
+async fn copy(
+    source: &dyn Backend,
+    target: &dyn Backend,
+    stack: &StackName,
+    stored: &StoredStack,
+) -> Result<MigrationReport> {
     let mut generations = Vec::new();
     for generation in source.generations(stack).await? {
         generations.push(source.load_generation(stack, generation.number).await?);
     }
     let history = source.history(stack, 0).await?;
     // The mark comes first, in the place of the checkpoint: at no moment is there a copy without it.
-    target.create(stack, &Unfinished::CopyOf(source.url()).encode()?).await?;
+    target.create(stack, &UnfinishedCommand::CopyOf(source.url()).encode()?).await?;
     let filled = fill(source, target, stack, stored, &generations, &history).await;
     filled.map_err(|error| {
         Error::BadState(format!(
@@ -138,7 +149,7 @@ async fn copy(source: &dyn Backend, target: &dyn Backend, stack: &StackName, sto
             source.url()
         ).into())
     })?;
-    Ok(Copied {
+    Ok(MigrationReport {
         bytes: stored.checkpoint.len(),
         generations: generations.len(),
         history: history.len(),
@@ -157,7 +168,7 @@ async fn fill(
     history: &[StoredEntry],
 ) -> Result<()> {
     let lease = target.lease(stack, OPERATION).await?;
-    Unfinished::CopyOf(source.url()).put_on(&*lease).await?;
+    UnfinishedCommand::CopyOf(source.url()).put_on(&*lease).await?;
     add_former(&*lease, generations.iter().rev(), &stored.checkpoint).await?;
     if let Some(seal) = &stored.seal {
         lease.write_seal(seal).await?;

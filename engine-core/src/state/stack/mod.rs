@@ -1,7 +1,7 @@
 //! What is done to a stack as a whole: reading it, making it, replacing it.
 
 pub mod copy;
-pub mod patient;
+pub mod lock_waiting;
 pub mod restore;
 pub(super) mod successor;
 
@@ -17,7 +17,7 @@ use super::journal::recovery::{JournalFate, Run};
 use super::loaded;
 use super::name::StackName;
 use super::seal::difference::differ_in_time_alone;
-use super::seal::{self, Before, Hashed, Sealer, Standing};
+use super::seal::{self, Before, HashedCheckpoint, Sealer, Standing};
 use super::secrets::Crypter;
 use super::session_options::SessionOptions;
 use crate::environment::{Environment, platform};
@@ -36,7 +36,7 @@ pub struct StackReading {
 const READS: usize = 5;
 
 /// Reads a stack without a lease: for previews and for commands that only show. The journal of a run that was killed
-/// is taken into account, but not folded. Without a key, only the hash in the seal is compared.
+/// is taken into account, but not compacted. Without a key, only the hash in the seal is compared.
 pub async fn read_stack(backend: &dyn Backend, stack: &StackName, check_integrity: bool) -> Result<StackReading> {
     read_stack_with(backend, stack, check_integrity, None).await
 }
@@ -119,7 +119,7 @@ async fn read(
     let theirs = crypter.map(|crypter| snapshot.own_crypter(crypter)).transpose()?;
     let key = theirs.as_ref().filter(|_| examined.needs_key()).map(Crypter::seal_key).transpose()?;
     notices.extend(examined.judge(stack, &stored.checkpoint_place, key, !check_integrity)?);
-    if let (JournalFate::Fold(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
+    if let (JournalFate::Compact(journal), Some(bytes), Some(theirs)) = (&recovered.fate, &stored.journal, &theirs) {
         reading::verify(bytes, journal, theirs.seal_key()?, &stored.journal_place)?;
     }
     if check_integrity {
@@ -178,7 +178,10 @@ pub async fn replace_sealed(
     options: &SessionOptions,
 ) -> Result<()> {
     let before = Before::of(&seal::examine(stored, stack));
-    Sealer { stack, options }.replace(lease, &before, Hashed::new(checkpoint), old, &options.crypter).await.map(drop)
+    Sealer { stack, options }
+        .replace(lease, &before, HashedCheckpoint::new(checkpoint), old, &options.crypter)
+        .await
+        .map(drop)
 }
 
 /// Takes the state for good as it is: seals it anew. A journal that is not genuine is kept under another name. Gives what
@@ -192,7 +195,7 @@ pub async fn reseal_stack(backend: &dyn Backend, stack: &StackName, options: &Se
     let theirs = recovered.checkpoint.snapshot.own_crypter(&options.crypter)?;
     let key = theirs.seal_key()?;
     let mut accepted = Vec::new();
-    if let (JournalFate::Fold(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
+    if let (JournalFate::Compact(journal), Some(bytes)) = (&recovered.fate, &stored.journal)
         && reading::verify(bytes, journal, key, &stored.journal_place).is_err()
     {
         let place = lease.set_journal_aside().await?;
@@ -249,7 +252,7 @@ pub async fn overwrite_stack(
     // Whatever the seal says of the state before, it is that of the new one from now on.
     let before = Before::of(&examined);
     let crypter = &options.crypter;
-    Sealer { stack, options }.replace(&*lease, &before, Hashed::new(&bytes), crypter, crypter).await?;
+    Sealer { stack, options }.replace(&*lease, &before, HashedCheckpoint::new(&bytes), crypter, crypter).await?;
     lease.release().await?;
     Ok(notices)
 }

@@ -12,10 +12,10 @@ use crate::state::backend::{Backend, Generation, Lease};
 use crate::state::checkpoint::Checkpoint;
 use crate::state::integrity::{check_on_load, complete_old_resources};
 use crate::state::journal::reading;
-use crate::state::journal::unfinished::{self, Unfinished};
+use crate::state::journal::unfinished::{self, UnfinishedCommand};
 use crate::state::name::StackName;
 use crate::state::seal::difference::differ_in_time_alone;
-use crate::state::seal::{self, Before, Hashed, Sealer};
+use crate::state::seal::{self, Before, HashedCheckpoint, Sealer};
 use crate::state::secrets::Crypter;
 use crate::state::session_options::SessionOptions;
 
@@ -62,7 +62,7 @@ pub async fn read_generations(backend: &dyn Backend, stack: &StackName) -> Resul
     for Generation { number, place, is_last } in backend.generations(stack).await? {
         let content = match backend.load_generation(stack, number).await {
             // What a stack was made with that was copied or renamed.
-            Ok(bytes) if Unfinished::decode(&bytes).is_some() => continue,
+            Ok(bytes) if UnfinishedCommand::decode(&bytes).is_some() => continue,
             Ok(bytes) => decode(&bytes, stack, &place, true).map(|checkpoint| content(&checkpoint)),
             Err(error) => Err(error),
         };
@@ -163,13 +163,13 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
     if stored.checkpoint == bytes || differ_in_time_alone(&stored.checkpoint, bytes) {
         return Ok(vec!["the state is as that generation is; nothing had to be changed".to_owned().into()]);
     }
-    if Unfinished::decode(&stored.checkpoint).is_some() {
+    if UnfinishedCommand::decode(&stored.checkpoint).is_some() {
         unfinished::check(&stored)?;
     }
     let mut notices = Vec::new();
     // A mark stays: what it says of the stack is not mended by another state.
     if let Some(journal) = &stored.journal
-        && Unfinished::decode(journal).is_none()
+        && UnfinishedCommand::decode(journal).is_none()
     {
         // A journal that cannot be read belongs to nothing.
         let read = reading::read(journal, &stored.journal_place).ok().flatten();
@@ -189,7 +189,7 @@ async fn put_back(lease: &dyn Lease, bytes: &[u8], crypter: &Crypter, sealer: &S
     }
     // Whatever the seal says of the state before, it is that of this one from now on.
     let before = Before::of(&seal::examine(&stored, sealer.stack));
-    sealer.replace(lease, &before, Hashed::new(bytes), crypter, crypter).await?;
+    sealer.replace(lease, &before, HashedCheckpoint::new(bytes), crypter, crypter).await?;
     Ok(notices)
 }
 

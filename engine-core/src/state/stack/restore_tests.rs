@@ -17,11 +17,11 @@ fn options() -> SessionOptions {
     options_for("maloko state restore")
 }
 
-fn fold(backend: &MemoryBackend, names: &[&str]) {
+fn compact(backend: &MemoryBackend, names: &[&str]) {
     let session = block_on(Session::open(backend, &name(), options())).unwrap();
     let resources =
         std::iter::once(provider_resource()).chain(names.iter().map(|name| resource(name, 1.0).into())).collect();
-    block_on(session.fold(Snapshot { resources, ..Snapshot::default() })).unwrap();
+    block_on(session.compact(Snapshot { resources, ..Snapshot::default() })).unwrap();
 }
 
 /// A stack with three generations before its state, which holds `a`, `b` and `c`.
@@ -29,7 +29,7 @@ fn with_generations() -> MemoryBackend {
     let backend = MemoryBackend::default();
     block_on(create_stack(&backend, &name(), &python_crypter(), &Environment::system())).unwrap();
     for names in [["a"].as_slice(), &["a", "b"], &["a", "b", "c"]] {
-        fold(&backend, names);
+        compact(&backend, names);
     }
     backend
 }
@@ -69,7 +69,7 @@ fn a_generation_takes_the_place_of_a_damaged_or_missing_state_which_is_kept() {
         assert_eq!(names(&backend), ["a", "b"]);
         assert_eq!(block_on(backend.load_generation(&name(), 4)).unwrap(), damage);
         // Work goes on.
-        fold(&backend, &["d"]);
+        compact(&backend, &["d"]);
         assert_eq!(names(&backend), ["d"]);
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 
 use crate::state::backend::{Backend, Lease};
 use crate::state::checkpoint::Checkpoint;
-use crate::state::journal::unfinished::Unfinished;
+use crate::state::journal::unfinished::UnfinishedCommand;
 use crate::state::name::StackName;
 use crate::state::seal::{Before, Sealer};
 use crate::state::session_options::SessionOptions;
@@ -29,7 +29,7 @@ pub async fn create_successor(
     let key = options.crypter.seal_key()?;
     checkpoint.snapshot.stamp(&options.environment);
     let bytes = checkpoint.encode(&options.crypter)?;
-    let mark = Unfinished::RenameOf(old.stack().to_owned());
+    let mark = UnfinishedCommand::RenameOf(old.stack().to_owned());
     // The mark comes first, in the place of the checkpoint: at no moment is there a second stack without it.
     backend.create(new, &mark.encode()?).await?;
     let lease = backend.lease(new, &options.command).await?;

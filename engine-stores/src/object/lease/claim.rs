@@ -17,9 +17,9 @@ use object_store::UpdateVersion;
 use crate::object::batch;
 use crate::object::keys::StackKeys;
 use crate::object::lease::fence::shut_out;
-use crate::object::lease::{ObjectLease, Taken};
+use crate::object::lease::{ObjectLease, WonLease};
 use crate::object::locks;
-use crate::object::opened::Opened;
+use crate::object::open_store::OpenStore;
 use crate::object::record::{Record, State, Who};
 
 /// How often a lease is tried for when others come in between.
@@ -27,7 +27,7 @@ const ATTEMPTS: u32 = 8;
 const BACK_OFF: Duration = Duration::from_millis(200);
 
 /// What an observer saw of a lease.
-enum Seen {
+enum ObservedLease {
     /// Nobody holds it.
     Free(Option<(Record, UpdateVersion)>),
     /// Its holder is gone.
@@ -37,16 +37,16 @@ enum Seen {
 }
 
 /// Takes the lease of a stack, or says who holds it. `makes`: it is for making the stack.
-pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, makes: bool) -> Result<ObjectLease> {
+pub(crate) async fn take(store: &OpenStore, stack: &StackName, operation: &str, makes: bool) -> Result<ObjectLease> {
     let keys = StackKeys::new(stack);
     let who = Who::of(store.environment.as_holder(operation));
     let id = store.environment.new_uuid()?.to_string();
     let mut busy = None;
     for attempt in 1..=ATTEMPTS {
         let former = match observe(store, stack, &keys).await? {
-            Seen::Alive(holder) => return Err(locks::held(stack, &holder)),
-            Seen::Free(former) => former,
-            Seen::Stale(record, version) => Some((record, version)),
+            ObservedLease::Alive(holder) => return Err(locks::held(stack, &holder)),
+            ObservedLease::Free(former) => former,
+            ObservedLease::Stale(record, version) => Some((record, version)),
         };
         match claim(store, stack, &keys, (&id, &who), former, makes).await? {
             Claim::Won(taken) => return ObjectLease::begin(store, stack, keys, *taken),
@@ -67,7 +67,7 @@ pub(crate) async fn take(store: &Opened, stack: &StackName, operation: &str, mak
     })
 }
 
-fn jitter(store: &Opened, attempt: u32) -> Result<Duration> {
+fn jitter(store: &OpenStore, attempt: u32) -> Result<Duration> {
     let mut random = [0_u8; 2];
     store.environment.entropy.fill(&mut random)?;
     let share = f64::from(u16::from_le_bytes(random)) / f64::from(u16::MAX);
@@ -75,12 +75,12 @@ fn jitter(store: &Opened, attempt: u32) -> Result<Duration> {
 }
 
 /// Looks at the lease; watches one that is held until its holder shows that it lives, or the patience is over.
-async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<Seen> {
+async fn observe(store: &OpenStore, stack: &StackName, keys: &StackKeys) -> Result<ObservedLease> {
     let bucket = &store.bucket;
     let clock = &store.environment.clock;
-    let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(Seen::Free(None)) };
+    let Some((first, version)) = Record::read(bucket, &keys.lease).await? else { return Ok(ObservedLease::Free(None)) };
     if !first.is_held() {
-        return Ok(Seen::Free(Some((first, version))));
+        return Ok(ObservedLease::Free(Some((first, version))));
     }
     let patience = first.patience(store.environment.identity.attempt.as_ref(), store.timing);
     let since = clock.elapsed();
@@ -88,10 +88,10 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
     while clock.elapsed().saturating_sub(since) < patience {
         clock.wait(store.timing.poll).await;
         match Record::read(bucket, &keys.lease).await? {
-            None => return Ok(Seen::Free(None)),
-            Some((now, version)) if !now.is_held() => return Ok(Seen::Free(Some((now, version)))),
+            None => return Ok(ObservedLease::Free(None)),
+            Some((now, version)) if !now.is_held() => return Ok(ObservedLease::Free(Some((now, version)))),
             Some((now, _)) if (&now.id, now.counter) != (&first.id, first.counter) => {
-                return Ok(Seen::Alive(now.who.holder()));
+                return Ok(ObservedLease::Alive(now.who.holder()));
             }
             Some(_) => {}
         }
@@ -106,11 +106,11 @@ async fn observe(store: &Opened, stack: &StackName, keys: &StackKeys) -> Result<
         }
     }
     (store.notify)(&format!("{} is gone: taking the stack '{}' over", first.who.holder(), stack.stack()));
-    Ok(Seen::Stale(first, version))
+    Ok(ObservedLease::Stale(first, version))
 }
 
 enum Claim {
-    Won(Box<Taken>),
+    Won(Box<WonLease>),
     /// Somebody else was faster.
     Lost,
     /// In a store that cannot refuse: somebody else tries too, and both go away.
@@ -118,7 +118,7 @@ enum Claim {
 }
 
 async fn claim(
-    store: &Opened,
+    store: &OpenStore,
     stack: &StackName,
     keys: &StackKeys,
     (id, who): (&str, &Who),
@@ -137,7 +137,7 @@ async fn claim(
 }
 
 async fn claim_with_lock(
-    store: &Opened,
+    store: &OpenStore,
     stack: &StackName,
     keys: &StackKeys,
     (id, who): (&str, &Who),
@@ -173,7 +173,7 @@ async fn claim_with_lock(
         None => bucket.put_new(&keys.lease, record.encode()).await?,
     };
     let Some(version) = written else { return Ok(Claim::Lost) };
-    let mut taken = Taken { bucket, record, version, asked, next, lock: lock.to_owned() };
+    let mut taken = WonLease { bucket, record, version, asked, next, lock: lock.to_owned() };
     if !former.as_ref().is_some_and(|(record, _)| record.state == State::Free) {
         taken.next = shut_out(&taken.bucket, keys, &taken.record).await?;
     }

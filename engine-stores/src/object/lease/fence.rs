@@ -3,7 +3,7 @@
 use maloko_core::error::{Error, Result};
 
 use crate::object::batch;
-use crate::object::bucket::{Bucket, Found};
+use crate::object::bucket::{Bucket, VersionedObject};
 use crate::object::keys::StackKeys;
 use crate::object::mark;
 use crate::object::record::Record;
@@ -25,7 +25,7 @@ pub(crate) async fn shut_out(bucket: &Bucket, keys: &StackKeys, record: &Record)
 /// Gives the checkpoint another version, so that a write that was meant for this one fails.
 async fn mark_anew(bucket: &Bucket, keys: &StackKeys, epoch: u64) -> Result<()> {
     for _ in 0..MARK_ATTEMPTS {
-        let Some(Found { bytes, version }) = bucket.get(&keys.checkpoint).await? else { return Ok(()) };
+        let Some(VersionedObject { bytes, version }) = bucket.get(&keys.checkpoint).await? else { return Ok(()) };
         let anew = mark::marked(mark::unmarked(&bytes), epoch, 0);
         if bucket.put_if(&keys.checkpoint, anew, version).await?.is_some() {
             return Ok(());

@@ -7,9 +7,9 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 use maloko_core::error::{Error, Result};
 
-use crate::object::lease::standing::Right;
+use crate::object::lease::lease_state::LeaseState;
 
-/// A heartbeat that goes on until it is stopped or the right is lost.
+/// A heartbeat that goes on until it is stopped or the lease is lost.
 pub(crate) struct Heartbeat {
     /// Dropped to stop it.
     stop: oneshot::Sender<()>,
@@ -17,12 +17,12 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    pub(crate) fn start(right: Arc<Right>) -> Result<Self> {
+    pub(crate) fn start(lease_state: Arc<LeaseState>) -> Result<Self> {
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = oneshot::channel();
-        let workers = Arc::clone(&right.environment.workers);
+        let workers = Arc::clone(&lease_state.environment.workers);
         let work = Box::pin(async move {
-            beat(&right, stopped).await;
+            beat(&lease_state, stopped).await;
             // It is fine if nobody waits.
             let _ = end.send(());
         });
@@ -42,14 +42,14 @@ impl Heartbeat {
     }
 }
 
-async fn beat(right: &Right, mut stopped: oneshot::Receiver<()>) {
-    while !right.is_lost() {
-        let pause = right.environment.clock.wait(right.timing.beat);
+async fn beat(lease_state: &LeaseState, mut stopped: oneshot::Receiver<()>) {
+    while !lease_state.is_lost() {
+        let pause = lease_state.environment.clock.wait(lease_state.timing.beat);
         match select(stopped, pause).await {
             Either::Left(_) => return,
             Either::Right(((), waiting)) => stopped = waiting,
         }
         // A renewal that fails is tried again at the next beat; whoever writes asks before how old the last one is.
-        drop(right.renew().await);
+        drop(lease_state.renew().await);
     }
 }

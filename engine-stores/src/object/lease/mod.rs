@@ -3,7 +3,7 @@
 pub(in crate::object) mod claim;
 pub(in crate::object) mod fence;
 mod heartbeat;
-mod standing;
+mod lease_state;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,15 +20,15 @@ use super::batch::{self, Piece, Pieces};
 use super::bucket::Bucket;
 use super::keys::StackKeys;
 use super::lease::heartbeat::Heartbeat;
-use super::lease::standing::Right;
+use super::lease::lease_state::LeaseState;
 use super::listing::survey;
 use super::mark;
-use super::opened::Opened;
+use super::open_store::OpenStore;
 use super::record::Record;
 use super::{checkpoint, seal};
 
 /// A lease that was just won.
-pub(crate) struct Taken {
+pub(crate) struct WonLease {
     pub(crate) bucket: Bucket,
     pub(crate) record: Record,
     pub(crate) version: UpdateVersion,
@@ -42,13 +42,13 @@ pub(crate) struct Taken {
 
 /// A lease on a stack of an object store.
 pub(crate) struct ObjectLease {
-    shared: Arc<Shared>,
+    shared: Arc<HeldLease>,
     heartbeat: Mutex<Option<Heartbeat>>,
 }
 
 /// What a lease needs to work, and to be given back by others when it is dropped.
-struct Shared {
-    right: Arc<Right>,
+struct HeldLease {
+    lease_state: Arc<LeaseState>,
     files: futures::lock::Mutex<Files>,
     lock: String,
     released: AtomicBool,
@@ -56,14 +56,14 @@ struct Shared {
 
 /// What is known of an object that may be missing.
 #[derive(Default)]
-enum Seen {
+enum KnownVersion {
     #[default]
     NotYet,
     Missing,
     There(UpdateVersion),
 }
 
-impl From<Option<UpdateVersion>> for Seen {
+impl From<Option<UpdateVersion>> for KnownVersion {
     fn from(version: Option<UpdateVersion>) -> Self {
         version.map_or(Self::Missing, Self::There)
     }
@@ -77,10 +77,10 @@ struct Files {
     doubtful: bool,
     /// The pieces that the journal consists of; `None` before they were looked for.
     pieces: Option<Vec<String>>,
-    checkpoint: Seen,
+    checkpoint: KnownVersion,
     /// The bytes of the checkpoint, where somebody else wrote it, who may have kept a copy of it already.
     found_size: Option<u64>,
-    seal: Seen,
+    seal: KnownVersion,
     /// The name of the checkpoint's summary, if it may be there.
     summary: Option<String>,
     /// That of the checkpoint which this lease wrote last: it is made when there is no journal any more.
@@ -91,11 +91,11 @@ struct Files {
 }
 
 impl ObjectLease {
-    pub(crate) fn begin(store: &Opened, stack: &StackName, keys: StackKeys, taken: Taken) -> Result<Self> {
-        let Taken { bucket, record, version, asked, next, lock } = taken;
+    pub(crate) fn begin(store: &OpenStore, stack: &StackName, keys: StackKeys, taken: WonLease) -> Result<Self> {
+        let WonLease { bucket, record, version, asked, next, lock } = taken;
         // Between two leases that were given back there is no journal, unless it was left on purpose.
         let pieces = (record.journal_start == next).then(Vec::new);
-        let (checkpoint, seal) = (Seen::NotYet, Seen::NotYet);
+        let (checkpoint, seal) = (KnownVersion::NotYet, KnownVersion::NotYet);
         let files = Files {
             next,
             doubtful: false,
@@ -108,10 +108,10 @@ impl ObjectLease {
             writes: 0,
             removed: false,
         };
-        let right = Arc::new(Right::new(store, stack, keys, bucket, (record, version, asked)));
-        let heartbeat = Heartbeat::start(Arc::clone(&right))?;
+        let lease_state = Arc::new(LeaseState::new(store, stack, keys, bucket, (record, version, asked)));
+        let heartbeat = Heartbeat::start(Arc::clone(&lease_state))?;
         let files = futures::lock::Mutex::new(files);
-        let shared = Arc::new(Shared { right, files, lock, released: AtomicBool::new(false) });
+        let shared = Arc::new(HeldLease { lease_state, files, lock, released: AtomicBool::new(false) });
         Ok(Self { shared, heartbeat: Mutex::new(Some(heartbeat)) })
     }
 
@@ -128,16 +128,16 @@ impl ObjectLease {
 
     /// From now on there is a stack: a checkpoint that is missing later was lost.
     pub(crate) async fn stack_is_there(&self) -> Result<()> {
-        self.shared.right.mark_stack(true).await
+        self.shared.lease_state.mark_stack(true).await
     }
 
     /// Refuses when the stack was removed before the lease was won. What stands in the lease may be older than the stack,
     /// of which another tool or a run that was killed has made the checkpoint only.
     pub(crate) async fn require_stack(&self) -> Result<()> {
-        if !self.shared.right.has_no_stack().await {
+        if !self.shared.lease_state.has_no_stack().await {
             return Ok(());
         }
-        checkpoint::read(self.bucket(), &self.shared.right.stack, self.shared.keys()).await?;
+        checkpoint::read(self.bucket(), &self.shared.lease_state.stack, self.shared.keys()).await?;
         self.stack_is_there().await
     }
 
@@ -147,13 +147,13 @@ impl ObjectLease {
     }
 }
 
-impl Shared {
+impl HeldLease {
     fn bucket(&self) -> &Bucket {
-        self.right.bucket()
+        self.lease_state.bucket()
     }
 
     fn keys(&self) -> &StackKeys {
-        self.right.keys()
+        self.lease_state.keys()
     }
 
     /// Refuses when the lease was given back, or lost.
@@ -161,7 +161,7 @@ impl Shared {
         if self.released.load(Ordering::SeqCst) {
             return Err(Error::Locked("the lock on the stack was given back already".into()));
         }
-        self.right.check().await
+        self.lease_state.check().await
     }
 
     /// The pieces of the journal, read.
@@ -169,7 +169,7 @@ impl Shared {
         if files.pieces.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Pieces::default());
         }
-        let pieces = batch::read(self.bucket(), self.keys(), self.right.journal_start().await).await?;
+        let pieces = batch::read(self.bucket(), self.keys(), self.lease_state.journal_start().await).await?;
         let batches = pieces.found.iter().filter(|piece| piece.fence.is_none());
         files.pieces = Some(batches.map(|piece| piece.key.clone()).collect());
         Ok(pieces)
@@ -178,7 +178,7 @@ impl Shared {
     async fn load(&self) -> Result<StoredStack> {
         let mut files = self.files.lock().await;
         let (found, (seal, seal_version)) = futures::future::try_join(
-            checkpoint::read(self.bucket(), &self.right.stack, self.keys()),
+            checkpoint::read(self.bucket(), &self.lease_state.stack, self.keys()),
             seal::read(self.bucket(), self.keys()),
         )
         .await?;
@@ -199,7 +199,7 @@ impl Shared {
         let mut files = self.files.lock().await;
         self.check().await?;
         self.settle(&mut files).await?;
-        let (epoch, id) = (self.right.epoch, self.right.id.as_str());
+        let (epoch, id) = (self.lease_state.epoch, self.lease_state.id.as_str());
         let sequence = files.next;
         files.doubtful = true;
         let key = self.keys().batch(sequence, if self.bucket().is_conditional() { None } else { Some(id) });
@@ -215,7 +215,7 @@ impl Shared {
         }
         if !self.bucket().is_conditional() {
             // A store that cannot refuse a write tells only afterwards that it came too late.
-            self.right.confirm().await?;
+            self.lease_state.confirm().await?;
         }
         if files.pieces.is_none() {
             self.pieces(&mut files).await?;
@@ -232,7 +232,7 @@ impl Shared {
         if !files.doubtful {
             return Ok(());
         }
-        let fence = (self.right.epoch, self.right.id.as_str(), &self.right.who().await);
+        let fence = (self.lease_state.epoch, self.lease_state.id.as_str(), &self.lease_state.who().await);
         let taken = batch::put_fence(self.bucket(), self.keys(), files.next, fence).await?;
         (files.next, files.doubtful, files.pieces) = (taken + 1, false, None);
         Ok(())
@@ -245,14 +245,14 @@ impl Shared {
             Err(error) => return error,
         };
         let piece = found.and_then(|found| Piece::decode(key, found.bytes));
-        self.right.lost_to(piece.and_then(|piece| piece.fence)).await
+        self.lease_state.lost_to(piece.and_then(|piece| piece.fence)).await
     }
 
     async fn cut_journal(&self, length: u64) -> Result<()> {
         let mut files = self.files.lock().await;
         self.check().await?;
-        // Old pieces are written over without a condition: so the right is made sure of just before.
-        self.right.renew().await?;
+        // Old pieces are written over without a condition: so the lease is made sure of just before.
+        self.lease_state.renew().await?;
         let mut left = usize::try_from(length).unwrap_or(usize::MAX);
         let pieces = self.pieces(&mut files).await?;
         if pieces.missing.is_some() {
@@ -279,19 +279,19 @@ impl Shared {
         self.check().await?;
         let (bucket, keys) = (self.bucket(), self.keys());
         let version = match std::mem::take(&mut files.checkpoint) {
-            Seen::There(version) => Some(version),
-            Seen::Missing => None,
-            Seen::NotYet => {
-                let found = checkpoint::read(bucket, &self.right.stack, keys).await?;
+            KnownVersion::There(version) => Some(version),
+            KnownVersion::Missing => None,
+            KnownVersion::NotYet => {
+                let found = checkpoint::read(bucket, &self.lease_state.stack, keys).await?;
                 files.found_size = Some(found.size());
                 found.version
             }
         };
-        // The right was ours after the version was known: who takes over from now on changes the version.
-        self.right.renew().await?;
+        // The lease was ours after the version was known: who takes over from now on changes the version.
+        self.lease_state.renew().await?;
         let mut surplus = checkpoint::keep_generation(bucket, keys, keep, files.found_size).await?;
         files.writes += 1;
-        let bytes = mark::marked(content, self.right.epoch, files.writes);
+        let bytes = mark::marked(content, self.lease_state.epoch, files.writes);
         let written = match version {
             Some(version) => bucket.put_if(&keys.checkpoint, bytes, version).await?,
             None => bucket.put_new(&keys.checkpoint, bytes).await?,
@@ -299,7 +299,7 @@ impl Shared {
         match written {
             Some(version) => {
                 files.made = survey::key(keys, version.e_tag.as_deref(), content);
-                (files.checkpoint, files.found_size) = (Seen::There(version), None);
+                (files.checkpoint, files.found_size) = (KnownVersion::There(version), None);
             }
             None => return Err(self.overtaken().await),
         }
@@ -309,7 +309,7 @@ impl Shared {
 
     /// The error for a checkpoint that somebody else has written.
     async fn overtaken(&self) -> Error {
-        if let Err(lost) = self.right.confirm().await {
+        if let Err(lost) = self.lease_state.confirm().await {
             return lost;
         }
         Error::Locked(format!(
@@ -324,24 +324,24 @@ impl Shared {
         self.check().await?;
         let (bucket, keys) = (self.bucket(), self.keys());
         let version = match std::mem::take(&mut files.seal) {
-            Seen::There(version) => Some(version),
-            Seen::Missing => None,
-            Seen::NotYet => bucket.version(&keys.seal).await?,
+            KnownVersion::There(version) => Some(version),
+            KnownVersion::Missing => None,
+            KnownVersion::NotYet => bucket.version(&keys.seal).await?,
         };
         // As for the checkpoint.
-        self.right.renew().await?;
+        self.lease_state.renew().await?;
         files.writes += 1;
-        let bytes = seal::encode(content, self.right.epoch, files.writes);
+        let bytes = seal::encode(content, self.lease_state.epoch, files.writes);
         let written = match version {
             Some(version) => bucket.put_if(&keys.seal, bytes, version).await?,
             None => bucket.put_new(&keys.seal, bytes).await?,
         };
         match written {
             Some(version) => {
-                files.seal = Seen::There(version);
+                files.seal = KnownVersion::There(version);
                 Ok(())
             }
-            None => Err(self.right.lost_to(None).await),
+            None => Err(self.lease_state.lost_to(None).await),
         }
     }
 
@@ -350,14 +350,14 @@ impl Shared {
         let (bucket, keys) = (self.bucket(), self.keys());
         let version = bucket.version(&keys.tags).await?;
         // As for the checkpoint.
-        self.right.renew().await?;
+        self.lease_state.renew().await?;
         let written = match version {
             Some(version) => bucket.put_if(&keys.tags, content.to_vec(), version).await?,
             None => bucket.put_new(&keys.tags, content.to_vec()).await?,
         };
         match written {
             Some(_) => Ok(()),
-            None => Err(self.right.lost_to(None).await),
+            None => Err(self.lease_state.lost_to(None).await),
         }
     }
 
@@ -368,12 +368,12 @@ impl Shared {
         if files.pieces.is_none() {
             self.pieces(&mut files).await?;
         }
-        let start = self.right.journal_start().await;
+        let start = self.lease_state.journal_start().await;
         if start == files.next {
-            return self.right.renew().await;
+            return self.lease_state.renew().await;
         }
         // From here on the pieces count no more, all at once; whether they are there does not matter.
-        self.right.begin_journal_at(files.next).await?;
+        self.lease_state.begin_journal_at(files.next).await?;
         let pieces = files.pieces.replace(Vec::new()).unwrap_or_default();
         self.bucket().delete_all(&pieces).await
     }
@@ -382,10 +382,10 @@ impl Shared {
         let place = {
             let mut files = self.files.lock().await;
             self.check().await?;
-            self.right.renew().await?;
+            self.lease_state.renew().await?;
             let lines = self.pieces(&mut files).await?.journal().unwrap_or_default();
-            let moment = self.right.environment.clock.now().as_second();
-            let key = format!("{}journal-{moment}-{}-{}", self.keys().aside, self.right.epoch, files.next);
+            let moment = self.lease_state.environment.clock.now().as_second();
+            let key = format!("{}journal-{moment}-{}-{}", self.keys().aside, self.lease_state.epoch, files.next);
             self.bucket().put(&key, lines).await?;
             self.bucket().place(&key)
         };
@@ -398,11 +398,11 @@ impl Shared {
         let mut files = self.files.lock().await;
         let (bucket, keys) = (self.bucket(), self.keys());
         bucket.copy(&keys.checkpoint, &keys.backup).await?;
-        // Removing cannot be made conditional: so the right is made sure of just before. From here on a checkpoint that is
+        // Removing cannot be made conditional: so the lease is made sure of just before. From here on a checkpoint that is
         // missing was not lost.
-        self.right.mark_stack(false).await?;
+        self.lease_state.mark_stack(false).await?;
         bucket.delete(&keys.checkpoint).await?;
-        files.checkpoint = Seen::NotYet;
+        files.checkpoint = KnownVersion::NotYet;
         files.removed = true;
         let mut rest = bucket.list(&keys.history).await?;
         rest.extend([keys.tags.clone(), keys.seal.clone()]);
@@ -411,7 +411,8 @@ impl Shared {
     }
 
     async fn release(&self) -> Result<()> {
-        if self.released.swap(true, Ordering::SeqCst) || self.bucket().io().is_inherited() || self.right.is_lost() {
+        if self.released.swap(true, Ordering::SeqCst) || self.bucket().io().is_inherited() || self.lease_state.is_lost()
+        {
             return Ok(());
         }
         let mut files = self.files.lock().await;
@@ -435,9 +436,9 @@ impl Shared {
             }
         }
         let start = if journal_left { None } else { Some(files.next) };
-        match self.right.give_back(start, files.next, files.summary.as_deref()).await {
+        match self.lease_state.give_back(start, files.next, files.summary.as_deref()).await {
             // It is no longer ours to give back.
-            Err(Error::Locked(_)) if self.right.is_lost() => Ok(()),
+            Err(Error::Locked(_)) if self.lease_state.is_lost() => Ok(()),
             given => given,
         }
     }
@@ -446,7 +447,7 @@ impl Shared {
 #[async_trait]
 impl Lease for ObjectLease {
     fn epoch(&self) -> u64 {
-        self.shared.right.epoch
+        self.shared.lease_state.epoch
     }
 
     async fn load(&self) -> Result<StoredStack> {
@@ -510,7 +511,7 @@ impl Drop for ObjectLease {
         // Nobody is left to be told about an error; a lease that stays is taken over after a while.
         let shared = Arc::clone(&self.shared);
         let release = Box::pin(async move { drop(shared.release().await) });
-        if let Ok(worker) = self.shared.right.environment.workers.start("maloko-release", release) {
+        if let Ok(worker) = self.shared.lease_state.environment.workers.start("maloko-release", release) {
             worker.join();
         }
     }

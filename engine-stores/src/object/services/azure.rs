@@ -8,7 +8,7 @@ use crate::World;
 use crate::object::address::Address;
 use crate::object::connector::{Connector, options, retries};
 use crate::object::fault::unusable;
-use crate::object::opened::Connect;
+use crate::object::open_store::Connect;
 
 const SETTINGS: &[&str] = &["storage_account", "domain", "protocol", "localemu"];
 

@@ -11,7 +11,7 @@ use crate::World;
 use crate::object::address::Address;
 use crate::object::connector::{Connector, options, retries};
 use crate::object::fault::unusable;
-use crate::object::opened::Connect;
+use crate::object::open_store::Connect;
 
 use super::google_federation::{Federation, Source, token_builder};
 

@@ -9,7 +9,7 @@ use crate::urn::Urn;
 
 use super::Providers;
 use crate::driver::calls::resolved_provider::{ProviderKind, ResolvedProvider};
-use crate::driver::outside_calls::Named;
+use crate::driver::outside_calls::FindNamed;
 
 impl Providers {
     /// The objects that the program registered for resources of a type, each with one of those resources.
@@ -37,7 +37,7 @@ impl Providers {
         let known = self.known().by_reference.get(reference).copied();
         let object = match known {
             Some(object) => object,
-            None => match self.exchange.ask(Named(Arc::clone(reference))).await? {
+            None => match self.exchange.ask(FindNamed(Arc::clone(reference))).await? {
                 Some(object) => object,
                 None => return Ok(None),
             },

@@ -54,9 +54,10 @@ fn asked(patience: Duration, gives_back: Option<usize>) -> (Option<Error>, Arc<T
     let environment = Environment { clock: Arc::clone(&clock) as _, ..Environment::system() };
     let told = Arc::<Mutex<Vec<String>>>::default();
     let tells = Arc::clone(&told);
-    let patient =
-        PatientBackend::new(Arc::new(memory), patience, environment, move |text| lock(&tells).push(text.to_owned()));
-    let error = block_on(patient.lease(&stack, "maloko destroy")).err();
+    let waiting = LockWaitingBackend::new(Arc::new(memory), patience, environment, move |text| {
+        lock(&tells).push(text.to_owned());
+    });
+    let error = block_on(waiting.lease(&stack, "maloko destroy")).err();
     let told = lock(&told).clone();
     (error, clock, told)
 }

@@ -10,14 +10,14 @@ use object_store::UpdateVersion;
 
 use crate::object::bucket::Bucket;
 use crate::object::keys::StackKeys;
-use crate::object::opened::{Opened, Timing};
+use crate::object::open_store::{OpenStore, Timing};
 use crate::object::record::{Record, State, Who};
 
 /// How often the lease object is written when our own writes of it crossed.
 const ATTEMPTS: u32 = 4;
 
-/// The right to write.
-pub(crate) struct Right {
+/// Whether the lease is still ours, and until when.
+pub(crate) struct LeaseState {
     pub(crate) stack: StackName,
     pub(crate) environment: Environment,
     pub(crate) timing: Timing,
@@ -25,21 +25,21 @@ pub(crate) struct Right {
     pub(crate) id: String,
     keys: StackKeys,
     bucket: Bucket,
-    held: futures::lock::Mutex<Held>,
+    held: futures::lock::Mutex<HeldRecord>,
     /// When the last successful renewal was sent, by our own measure.
     renewed: Mutex<Duration>,
     /// Why it was lost.
     lost: Mutex<Option<Arc<str>>>,
 }
 
-struct Held {
+struct HeldRecord {
     record: Record,
     version: UpdateVersion,
 }
 
-impl Right {
+impl LeaseState {
     pub(crate) fn new(
-        store: &Opened,
+        store: &OpenStore,
         stack: &StackName,
         keys: StackKeys,
         bucket: Bucket,
@@ -53,7 +53,7 @@ impl Right {
             id: record.id.clone(),
             keys,
             bucket,
-            held: futures::lock::Mutex::new(Held { record, version }),
+            held: futures::lock::Mutex::new(HeldRecord { record, version }),
             renewed: Mutex::new(asked),
             lost: Mutex::new(None),
         }
@@ -81,7 +81,7 @@ impl Right {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Refuses when the right was lost; renews it first when that has not come about for too long.
+    /// Refuses when the lease was lost; renews it first when that has not come about for too long.
     pub(crate) async fn check(&self) -> Result<()> {
         if self.bucket.io().is_inherited() {
             return Err(Error::Locked("a process that was forked off a run cannot write to its stack".into()));
@@ -100,7 +100,7 @@ impl Right {
         self.renew().await
     }
 
-    /// Asks the store whether the right is still ours.
+    /// Asks the store whether the lease is still ours.
     pub(crate) async fn confirm(&self) -> Result<()> {
         match Record::read(&self.bucket, &self.keys.lease).await? {
             Some((record, _)) if record.id == self.id && record.is_held() => Ok(()),
@@ -128,7 +128,7 @@ impl Right {
         self.held.lock().await.record.no_stack
     }
 
-    /// Gives the right back; `next` is the first number of the journal that was not used, and `summary` the name of the
+    /// Gives the lease back; `next` is the first number of the journal that was not used, and `summary` the name of the
     /// checkpoint's. With `start` the journal begins there from now on.
     pub(crate) async fn give_back(&self, start: Option<u64>, next: u64, summary: Option<&str>) -> Result<()> {
         self.write(|record| {
@@ -147,13 +147,15 @@ impl Right {
             change(&mut next);
             let sent = self.environment.clock.elapsed();
             if let Some(version) = self.bucket.put_if(&self.keys.lease, next.encode(), held.version.clone()).await? {
-                *held = Held { record: next, version };
+                *held = HeldRecord { record: next, version };
                 *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = sent;
                 return Ok(());
             }
             match Record::read(&self.bucket, &self.keys.lease).await? {
                 // An earlier write of our own, which we took for failed.
-                Some((record, version)) if record.id == self.id && record.is_held() => *held = Held { record, version },
+                Some((record, version)) if record.id == self.id && record.is_held() => {
+                    *held = HeldRecord { record, version }
+                }
                 found => return Err(self.lose(found.map(|(record, _)| record).as_ref(), None)),
             }
         }

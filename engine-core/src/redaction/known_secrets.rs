@@ -13,7 +13,7 @@ type Head = [u8; MESSAGE_MINIMUM];
 
 /// Texts without the texts themselves.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownSecrets {
     /// The length and the hash of each.
     texts: HashSet<(usize, u64)>,
     /// What lengths there are of texts that begin so; the longest first, so that one that begins with another is found whole.
@@ -29,7 +29,7 @@ struct Length {
     weight: u64,
 }
 
-impl Known {
+impl KnownSecrets {
     pub(super) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

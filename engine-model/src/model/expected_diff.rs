@@ -7,7 +7,7 @@ use maloko_core::{PropertyMap, Value};
 use crate::rules::Rule;
 
 use super::paths::{covers, differences, is_below_unknown, is_longer, put_back};
-use super::wanted::Wanted;
+use super::wanted_resource::WantedResource;
 use super::{Halt, Model, Record};
 
 /// What the differences ask for.
@@ -20,7 +20,7 @@ pub(crate) struct ExpectedDiff {
 }
 
 impl Model<'_> {
-    pub(super) fn ask_diff(&mut self, old: &Record, wanted: &Wanted<'_>) -> Result<ExpectedDiff, Halt> {
+    pub(super) fn ask_diff(&mut self, old: &Record, wanted: &WantedResource<'_>) -> Result<ExpectedDiff, Halt> {
         let news = wanted.record.inputs.clone();
         let answer = if Self::is_provider_of_plugin(&wanted.record.urn) {
             self.diff_provider(&wanted.record.urn, old, &news)
@@ -34,13 +34,13 @@ impl Model<'_> {
         };
         let resource = wanted.resource;
         let lists = (&resource.ignore_changes[..], &resource.replace_on_changes[..]);
-        let mut verdict = self.judge(&answer, &old.inputs, &news, lists, old.unhealthy);
+        let mut expected = self.judge(&answer, &old.inputs, &news, lists, old.unhealthy);
         if old.pending {
             self.counts.hit(Rule::PendingReplaced);
-            verdict.changed = true;
-            verdict.replace = true;
+            expected.changed = true;
+            expected.replace = true;
         }
-        Ok(verdict)
+        Ok(expected)
     }
 
     /// What an answer of `diff` means (docs/rules 3.2 to 3.4).

@@ -12,7 +12,7 @@ use maloko_core::message::Command;
 use crate::Notify;
 use crate::lease::DEFAULT_PATIENCE;
 
-use super::bucket::{Bucket, Found};
+use super::bucket::{Bucket, VersionedObject};
 use super::connection::Connection;
 use super::keys::{self, META, STACKS};
 
@@ -49,7 +49,7 @@ impl Default for Timing {
 pub(crate) type Connect = Box<dyn Fn() -> Result<Connection> + Send + Sync>;
 
 /// The connection of one process.
-pub(crate) struct Opened {
+pub(crate) struct OpenStore {
     pub(crate) bucket: Bucket,
     pub(crate) environment: Environment,
     pub(crate) notify: Notify,
@@ -60,7 +60,7 @@ pub(crate) struct Opened {
     checked: Mutex<bool>,
 }
 
-impl Opened {
+impl OpenStore {
     pub(crate) fn new(bucket: Bucket, environment: Environment, notify: Notify, timing: Timing) -> Self {
         Self { bucket, environment, notify, timing, conditional: Mutex::new(None), checked: Mutex::new(false) }
     }
@@ -94,7 +94,7 @@ impl Opened {
         }
         let bucket = &self.bucket;
         match bucket.get(META).await? {
-            Some(Found { bytes, .. }) => check_version(bucket, &String::from_utf8_lossy(&bytes))?,
+            Some(VersionedObject { bytes, .. }) => check_version(bucket, &String::from_utf8_lossy(&bytes))?,
             None if bucket.list(STACKS).await?.iter().any(|key| keys::is_old_layout(key)) => {
                 return Err(Error::BadState(format!(
                     "the state in {} has the old layout without projects; upgrade it with `pulumi state upgrade` first",

@@ -8,12 +8,12 @@ use crate::messages::{Bytes, Failure, Question, Reply};
 use crate::program::Program;
 
 /// See the module's text.
-pub(crate) struct Asked {
+pub(crate) struct QuestionHandler {
     pub(crate) host: Arc<dyn ProviderHost>,
     pub(crate) program: Arc<dyn Program>,
 }
 
-impl Asked {
+impl QuestionHandler {
     /// An error for the other process.
     pub(crate) fn failure(&self, error: ProviderError) -> Failure {
         let source = error.source.as_ref().and_then(|source| self.program.words_of(source));

@@ -13,7 +13,7 @@ use crate::program::{Resource, Step};
 
 /// The plugins of one process, and what it knows of whom they serve.
 #[derive(Default)]
-pub(super) struct Served {
+pub(super) struct ProcessPlugins {
     pub(super) plugins: Plugins,
     /// By the name of a resource: that of the provider resource that the program has for it.
     wanted: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ fn name_in(reference: &str) -> String {
     reference.rsplit_once("::").map_or("", |(urn, _)| crate::show::name(urn)).to_owned()
 }
 
-impl Served {
+impl ProcessPlugins {
     /// Takes note of what the program wants, and of the state that the process begins with.
     pub(super) fn begin(&mut self, step: &Step, state: &Snapshot) {
         self.wanted = wanted(step);

@@ -38,12 +38,12 @@ impl Noting {
 
 /// An exporter, and where what it fails at is noted.
 #[derive(Debug)]
-pub(crate) struct Noted<Exporter> {
+pub(crate) struct NotingExporter<Exporter> {
     pub(crate) exporter: Exporter,
     pub(crate) noting: Noting,
 }
 
-impl<Exporter: SpanExporter> SpanExporter for Noted<Exporter> {
+impl<Exporter: SpanExporter> SpanExporter for NotingExporter<Exporter> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let number = batch.len();
         let exported = self.exporter.export(batch).await;
@@ -67,7 +67,7 @@ impl<Exporter: SpanExporter> SpanExporter for Noted<Exporter> {
     }
 }
 
-impl<Exporter: PushMetricExporter> PushMetricExporter for Noted<Exporter> {
+impl<Exporter: PushMetricExporter> PushMetricExporter for NotingExporter<Exporter> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
         let exported = self.exporter.export(metrics).await;
         self.noting.exported(&exported);

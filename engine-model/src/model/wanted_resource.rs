@@ -7,7 +7,7 @@ use crate::program::Resource;
 use super::Record;
 
 /// A registration that is being worked out.
-pub(crate) struct Wanted<'r> {
+pub(crate) struct WantedResource<'r> {
     pub(crate) resource: &'r Resource,
     pub(crate) inputs: PropertyMap,
     pub(crate) record: Record,

@@ -18,14 +18,14 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// See the module's text.
-pub struct PatientBackend {
+pub struct LockWaitingBackend {
     inner: Arc<dyn Backend>,
     patience: Duration,
     environment: Environment,
     tell: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-impl PatientBackend {
+impl LockWaitingBackend {
     /// Waits for at most `patience`; `tell` is told once, for whom.
     pub fn new(
         inner: Arc<dyn Backend>,
@@ -47,7 +47,7 @@ impl PatientBackend {
 }
 
 #[async_trait]
-impl Backend for PatientBackend {
+impl Backend for LockWaitingBackend {
     fn url(&self) -> String {
         self.inner.url()
     }
@@ -127,5 +127,5 @@ impl Backend for PatientBackend {
 }
 
 #[cfg(test)]
-#[path = "patient_tests.rs"]
+#[path = "lock_waiting_tests.rs"]
 mod tests;
