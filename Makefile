@@ -252,7 +252,7 @@ hook:
 	printf '#!/bin/sh\nexec make --no-print-directory quick\n' > "$$(git rev-parse --git-path hooks/pre-commit)"
 	chmod +x "$$(git rev-parse --git-path hooks/pre-commit)"
 
-test-build: build $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
+test-build: build $(STAMPS)/page-modules $(STAMPS)/examples-python $(STAMPS)/examples-node $(STAMPS)/oldest-python $(STAMPS)/oldest-node $(STAMPS)/test-servers
 test-rust-build:
 	$(CARGO_TEST) --no-run
 # The tests beside the code: seconds.
