@@ -54,6 +54,14 @@ fn a_share_is_of_what_no_earlier_wave_has() {
 }
 
 #[test]
+fn what_came_forward_is_no_part_of_what_is_shared() {
+    let fleet = fleet("[{ select: ring=canary }, { share: 60% }, {}]");
+    let shown: Vec<_> = waves(&fleet, "").into_iter().map(|(_, stacks)| stacks).collect();
+    let wanted = [vec!["eu", "acme"], vec!["us", "globex"], vec!["hooli"]];
+    assert_eq!(shown, wanted.map(|stacks| stacks.into_iter().map(str::to_owned).collect::<Vec<_>>()));
+}
+
+#[test]
 fn the_pause_of_a_wave_that_falls_away_stays() {
     let fleet = fleet(
         "[{ select: region=eu }, { pause: 1m, unless_failed: 3 }, { select: ring=canary, unless_failed: 2 }, {}]",

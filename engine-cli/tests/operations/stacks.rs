@@ -73,6 +73,24 @@ fn a_renamed_stack_keeps_resources_configuration_and_history() {
     assert_eq!(shop.run("stack history --stack dev", &Script::default()).code, 6);
 }
 
+/// The resources of each former state, the newest first.
+fn former(shop: &Shop) -> Vec<Json> {
+    let generations: Vec<Json> = serde_json::from_str(&ok(shop, "state restore --json")).unwrap();
+    generations.into_iter().map(|generation| generation["resourceCount"].clone()).collect()
+}
+
+#[test]
+fn a_renamed_stack_has_its_former_states_in_their_order() {
+    let shop = deployed();
+    for resources in [vec!["a"], vec!["a", "b", "c"], vec!["b"]] {
+        assert_eq!(shop.run("up --yes --skip-preview", &script(&resources)).code, 0);
+    }
+    let before = former(&shop);
+    assert!(before.len() > 2 && before != before.iter().rev().cloned().collect::<Vec<_>>(), "{before:?}");
+    ok(&shop, "stack rename live");
+    assert_eq!(former(&shop), before);
+}
+
 fn names(shop: &Shop) -> Vec<String> {
     let stacks: Vec<Json> = serde_json::from_str(&ok(shop, "stack ls --json")).unwrap();
     stacks.iter().map(|stack| stack["name"].as_str().unwrap().to_owned()).collect()

@@ -1,9 +1,12 @@
-//! Former checkpoints, where a writer was killed after it had kept one and before the next was in its place.
+//! What is kept of former checkpoints: where a writer was killed after it had kept one and before the next was in its place, and in
+//! a history that is bounded.
 
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use maloko_core::state::{Backend, Lease};
 use maloko_stores::object::ObjectBackend;
+use object_store::ObjectStore;
 
 use super::told::{Told, told};
 use maloko_test_support::objects::world::{CHECKPOINT, block, stack, steady, with_stack, world};
@@ -61,4 +64,27 @@ fn a_former_state_is_kept_once_whoever_goes_on() {
             lease.release().await.unwrap();
         });
     }
+}
+
+#[test]
+fn the_copies_of_checkpoints_go_with_the_entries_of_the_history() {
+    history_has(2, &["dev-4.checkpoint.json", "dev-4.history.json", "dev-5.checkpoint.json", "dev-5.history.json"]);
+    history_has(1, &["dev-5.checkpoint.json", "dev-5.history.json"]);
+}
+
+/// Five operations of which `keep` are kept; what then lies in the history.
+fn history_has(keep: usize, expected: &[&str]) {
+    block(async {
+        let store = told(|_, _| {});
+        let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), steady());
+        with_stack(&backend).await;
+        for at in 1..=5 {
+            backend.add_history(&stack(), at, b"{}", keep).await.unwrap();
+        }
+        let below = object_store::path::Path::from(".pulumi/history/shop/dev");
+        let found: Vec<_> = store.list(Some(&below)).try_collect().await.unwrap();
+        let mut names: Vec<_> = found.iter().filter_map(|object| object.location.filename()).collect();
+        names.sort_unstable();
+        assert_eq!(names, expected);
+    });
 }

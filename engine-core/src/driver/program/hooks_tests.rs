@@ -294,6 +294,22 @@ fn an_operation_is_tried_again_for_as_long_as_an_error_hook_asks_for_it() {
 }
 
 #[test]
+fn one_error_hook_that_asks_for_another_try_is_enough() {
+    for names in [["again", "enough"], ["enough", "again"]] {
+        let host: Arc<ScriptedHost> = Arc::default();
+        let told = error_hook(&host, 1);
+        host.function("enough", |_: ErrorHookRequest| Ok::<_, String>(ErrorHookResponse::default()));
+        let request = RegisterErrorHookRequest { name: "enough".to_owned(), callback: Some(callback("enough")) };
+        host.before_each("RegisterErrorHook", &request);
+        host.fail("a", "create", ProviderErrorKind::Raised);
+        let on_error = names.map(str::to_owned).to_vec();
+        let hooks = HookBindings { on_error, ..HookBindings::default() };
+        let outcome = up(&host, Vec::new(), &[hooked(hooks, wanted("a", "x"))]);
+        assert_eq!((count(&outcome, "a.create"), told.lock().unwrap().len()), (2, 2), "{names:?}");
+    }
+}
+
+#[test]
 fn after_a_hundred_failures_the_error_stands() {
     let host: Arc<ScriptedHost> = Arc::default();
     error_hook(&host, usize::MAX);

@@ -249,6 +249,17 @@ fn while_a_journal_is_left_pulumi_stays_locked_out() {
 }
 
 #[test]
+fn the_copies_of_checkpoints_go_with_the_entries_of_the_history() {
+    let (directory, backend) = with_stack();
+    for at in 1..=5 {
+        block_on(backend.add_history(&name(), at, b"{}", 2)).unwrap();
+    }
+    let left = files_below(&directory.path().join(".pulumi/history/shop/dev"));
+    let kept = ["dev-4.checkpoint.json", "dev-4.history.json", "dev-5.checkpoint.json", "dev-5.history.json"];
+    assert_eq!(left, kept);
+}
+
+#[test]
 fn a_removed_stack_leaves_its_backup() {
     let (directory, backend) = with_stack();
     let history = directory.path().join(".pulumi/history/shop/dev");
