@@ -3,7 +3,7 @@
 import { messageOf } from "../../process/errors";
 import type { Inputs } from "../stack/subject";
 import { installation, requireSupported } from "../supported/versions";
-import { Discarded } from "./broken";
+import { PassOver } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 
 /** fast-check as an ES module: the copy that the author's arbitraries come from. */
@@ -85,7 +85,7 @@ export async function fastCheck(what: string): Promise<FastCheck> {
 }
 
 /** The outcome of examples in which nothing was wrong: how many held, or why none could be tried. */
-export type Tried = { tried: number } | { untried: Discarded[] };
+export type NoCounterexample = { tried: number } | { untried: PassOver[] };
 
 /** The outcome: what was wrong with which inputs. */
 export interface Counterexample {
@@ -101,9 +101,9 @@ export async function forAll(
     { samples, drawn, listed, seed, whole }: Sampling,
     count: number,
     property: (...inputs: Inputs[]) => Promise<void>,
-): Promise<Counterexample | Tried> {
+): Promise<Counterexample | NoCounterexample> {
     let tried = 0;
-    const passedOver: Discarded[] = [];
+    const passedOver: PassOver[] = [];
     const attempt = async (inputs: Inputs[]): Promise<boolean> => {
         try {
             // Providers may keep what they are given.
@@ -111,7 +111,7 @@ export async function forAll(
             tried++;
             return true;
         } catch (thrown) {
-            if (thrown instanceof Discarded) {
+            if (thrown instanceof PassOver) {
                 passedOver.push(thrown);
                 return false;
             }
