@@ -6,7 +6,7 @@ import { messageOf } from "../../process/errors";
 import { callersFrames, placeAt } from "../frames";
 import { ask } from "../judgement";
 import { pageDirectory } from "../page";
-import { secretTexts } from "../scrubbing";
+import { secretTexts } from "../redaction";
 import { withoutSecrets } from "../serializers";
 import { joinWorld } from "../worlds";
 import { Calls } from "./calls";
