@@ -5,7 +5,7 @@ import { NetworkWatch } from "./guard";
 import type { Trial } from "./trial";
 
 // Milliseconds: a create may have failed before it was called.
-const LONGEST_WAIT = 1000;
+const MAX_WAIT = 1000;
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -95,7 +95,7 @@ export class Listener {
         if (gate.missing <= 0) {
             gate.open();
         }
-        const timer = later(gate.open, LONGEST_WAIT);
+        const timer = later(gate.open, MAX_WAIT);
         return gate.opens.finally(() => notLater(timer));
     }
 

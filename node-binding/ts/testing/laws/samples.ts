@@ -55,7 +55,7 @@ export function beginning(seed: number | undefined): { seed?: number; path?: str
 }
 
 // So many characters a place has at most: it is copied from a terminal.
-const LONGEST_PLACE = 40;
+const MAX_PLACE_LENGTH = 40;
 
 /**
  * The line that runs an example again. Where the way to the smaller example is too long to be written down, it is found once
@@ -64,7 +64,7 @@ const LONGEST_PLACE = 40;
 export function replayLine(command: string, { seed, path, commands }: Replay): string {
     const whole = [seed, path, ...(commands === undefined ? [] : [commands])].join(",");
     const [drawn = ""] = path.split(":");
-    return `${VARIABLE}=${whole.length < LONGEST_PLACE ? whole : `${seed},${drawn}`} ${command}`;
+    return `${VARIABLE}=${whole.length < MAX_PLACE_LENGTH ? whole : `${seed},${drawn}`} ${command}`;
 }
 
 /** fast-check, which is the user's own. Throws an error that says how to get it. */
