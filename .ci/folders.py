@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST = 20
+MAX_FILES = 20
 KINDS = {".rs": "Rust", ".py": "Python", ".md": "documents"} | dict.fromkeys((".ts", ".mts", ".cjs"), "TypeScript")
 RECORDED = ("conformance", "snapshots", "__snapshots__", "node_modules")
 
@@ -28,9 +28,9 @@ def main() -> int | str:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     paths = [Path(name) for name in tracked if (ROOT / name).is_file()]
     found = Counter((str(path.parent), it) for path in paths if (it := kind(path)))
-    crowded = [f"{place}: {count} files of {it}" for (place, it), count in sorted(found.items()) if count > MOST]
+    crowded = [f"{place}: {count} files of {it}" for (place, it), count in sorted(found.items()) if count > MAX_FILES]
     print("\n".join(crowded) or "no folder is crowded")
-    return f"sort them into folders, {MOST} of a kind at most" if crowded else 0
+    return f"sort them into folders, {MAX_FILES} of a kind at most" if crowded else 0
 
 
 if __name__ == "__main__":

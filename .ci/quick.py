@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RUST, PYTHON, NODE = r".*(\.rs|Cargo\.toml)", r".*\.py", r".*\.[mc]?[jt]s"
 # What more tests than these use is looked at by `make test`.
-MOST_USERS = 4
+MAX_USERS = 4
 # Each command, and the files of which one has to have changed. All crates at once: another selection would have other
 # features, and cargo would compile what they depend on anew.
 STEPS = [
@@ -75,7 +75,7 @@ def tests(files: list[str], tests: str, helpers: str, imported: str, looks: dict
     for helper in sorted({*matching(helpers, files)} - {*found}):
         name = imported.format(re.escape(Path(helper).stem))
         using = matching(tests, output("git", "grep", "--untracked", "-lE", name, "--", helper.split("/")[0]))
-        found += using if len(using) <= MOST_USERS else []
+        found += using if len(using) <= MAX_USERS else []
     return list(dict.fromkeys(found + [look for pattern, look in looks.items() if matching(pattern, files)]))
 
 

@@ -31,7 +31,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / ".build" / "reports"
-LONGEST_SECONDS = float(os.environ.get("LONGEST_STAGE") or 2000)
+MAX_SECONDS = float(os.environ.get("LONGEST_STAGE") or 2000)
 TELLING = threading.Lock()
 STOPPED = threading.Event()
 """Set when no further stage is to begin, and those that run are to end."""
@@ -63,7 +63,7 @@ def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[str, int, flo
     """Makes one target; what it said, its exit code, and the processor seconds of it and its children."""
     command = [os.environ.get("MAKE", "make"), "--no-print-directory", f"-j{jobs}", stage]
     environment = {**os.environ, "REPORTS": str(folder)}
-    file, ended, end = folder / "output.txt", 0, time.monotonic() + LONGEST_SECONDS
+    file, ended, end = folder / "output.txt", 0, time.monotonic() + MAX_SECONDS
     # A file: the end of a pipe never comes where a process is left behind that holds it.
     with file.open("w") as output, file.open(errors="replace") as said:
         made = subprocess.Popen(
@@ -81,7 +81,7 @@ def make(stage: str, folder: Path, live: bool, jobs: int) -> tuple[str, int, flo
                 if live:
                     print(said.read(), end="", flush=True)
             if not ended and not STOPPED.is_set():
-                tell(f"== {stage} still runs after {LONGEST_SECONDS:.0f} s, and is ended; {processes(made.pid)}")
+                tell(f"== {stage} still runs after {MAX_SECONDS:.0f} s, and is ended; {processes(made.pid)}")
                 # Python tells then what its threads are at.
                 os.killpg(made.pid, signal.SIGABRT)
                 time.sleep(5)

@@ -4,7 +4,7 @@
 const ORDER = {
     ts: "native originals current process sdk loading providers run command-line testing automation fleet",
     "ts/testing":
-        "frames judgement page supported values direct scrubbing worlds serializers " +
+        "frames judgement page supported values direct redaction worlds serializers " +
         "stack matchers recorded kit crash laws lifecycle index runner",
 };
 

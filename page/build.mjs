@@ -6,7 +6,7 @@ import { build } from "esbuild";
 
 /** The oldest browsers that show the page: what the syntax of script and style is brought down to. */
 const OLDEST = ["chrome110", "firefox115", "safari16.4"];
-const MOST_BYTES = 600_000;
+const MAX_BYTES = 600_000;
 const TOKEN = "@@MALOKO_DATA@@";
 const here = (path) => new URL(path, import.meta.url).pathname;
 
@@ -62,7 +62,7 @@ if (page.split(TOKEN).length !== 2) problems.push(`${TOKEN} has to stand in the 
 if (/<\/script/i.test(script)) problems.push("the script has the end of a script element in it");
 if (/<\/style/i.test(style)) problems.push("the style has the end of a style element in it");
 const bytes = Buffer.byteLength(page);
-if (bytes > MOST_BYTES) problems.push(`the page has ${bytes} bytes, more than ${MOST_BYTES}`);
+if (bytes > MAX_BYTES) problems.push(`the page has ${bytes} bytes, more than ${MAX_BYTES}`);
 if (problems.length > 0) {
     process.stderr.write(`page: ${problems.join("; ")}\n`);
     process.exit(1);

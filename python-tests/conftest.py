@@ -15,7 +15,7 @@ from stacks import Stack
 from maloko._providers import registered
 from maloko._sdk import seams
 
-LONGEST = (
+SLOWEST_FILES = (
     "lifecycle",
     "tutorial",
     "kit_unresolved_creates",
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sorts by file; within one the tests stay in their order. What is for the night is left to it."""
     if not os.environ.get("MALOKO_LONG"):
         items[:] = [item for item in items if item.get_closest_marker("nightly") is None]
-    places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    places = {f"test_{name}": place for place, name in enumerate(SLOWEST_FILES)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 

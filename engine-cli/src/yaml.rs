@@ -14,7 +14,7 @@ mod exact;
 use exact::Exact;
 
 /// Nobody opens so many brackets in one another, and a few that are open in a text do not come to as many.
-const MOST_OPEN_BRACKETS: usize = 1_000;
+const MAX_OPEN_BRACKETS: usize = 1_000;
 
 /// A value in words, for messages.
 pub(crate) fn describe(value: &Value) -> &'static str {
@@ -52,7 +52,7 @@ pub(crate) fn load(what: &str, path: &Path) -> Result<Option<String>> {
 pub(crate) fn read(path: &Path, text: &str) -> Result<Value> {
     if let Some(line) = brackets_too_deep(text) {
         return Err(Failure::configuration(format!(
-            "{}:{line}: more than {MOST_OPEN_BRACKETS} brackets are open; correct the file and try again",
+            "{}:{line}: more than {MAX_OPEN_BRACKETS} brackets are open; correct the file and try again",
             path.display()
         )));
     }
@@ -76,7 +76,7 @@ fn brackets_too_deep(text: &str) -> Option<usize> {
             b']' | b'}' => open = open.saturating_sub(1),
             _ => {}
         }
-        open > MOST_OPEN_BRACKETS
+        open > MAX_OPEN_BRACKETS
     })?;
     Some(text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1)
 }

@@ -17,7 +17,7 @@ const RETRY: Retry = Retry { provider: 5, first_wait: 2.0, longest_wait: 300.0 }
 const SCHEME: &str = "temporal://";
 const PORT: u16 = 7233;
 /// Of `MALOKO_GENERATIONS`, too.
-const FEWEST_GENERATIONS: u64 = 3;
+const MIN_GENERATIONS: u64 = 3;
 const NAMESPACE: &str = "default";
 
 /// The fleet's name.
@@ -112,8 +112,8 @@ pub(crate) fn keep(root: &Field<'_>) -> Result<Keep> {
     let number = |name: &str| keep.member(name)?.map(|number| number.number()).transpose();
     let (history, generations) = (number("history")?, number("generations")?);
     match keep.member("generations")? {
-        Some(field) if generations.is_some_and(|number| number < FEWEST_GENERATIONS) => {
-            Err(field.fault(format!("fewer than {FEWEST_GENERATIONS} former states would not do after a failure")))
+        Some(field) if generations.is_some_and(|number| number < MIN_GENERATIONS) => {
+            Err(field.fault(format!("fewer than {MIN_GENERATIONS} former states would not do after a failure")))
         }
         _ => Ok(Keep { history, generations }),
     }

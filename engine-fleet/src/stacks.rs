@@ -10,7 +10,7 @@ use crate::config::{self, ConfigValue};
 use crate::document::{Document, Field};
 use crate::fault::Result;
 use crate::program::{Program, Programs};
-use crate::rows::{self, MOST_STACKS, Row, Variables};
+use crate::rows::{self, MAX_STACKS, Row, Variables};
 use crate::template::Template;
 
 /// The queue of entries that name none.
@@ -183,9 +183,9 @@ impl Reading<'_> {
 
     fn add(&mut self, stack: DeclaredStack, name: &Text<'_>) -> Result<()> {
         let number = self.all.len();
-        if number == MOST_STACKS {
+        if number == MAX_STACKS {
             return Err(name.field.fault(format!(
-                "the fleet has more than {MOST_STACKS} stacks, which is the most; make several fleets of it"
+                "the fleet has more than {MAX_STACKS} stacks, which is the most; make several fleets of it"
             )));
         }
         if let Some(other) = self.by_id.insert(stack.id.clone(), number) {

@@ -15,7 +15,7 @@ use crate::transport::End;
 const MARK: [u8; 4] = *b"\x00mK\xfe";
 const HEADER: usize = MARK.len() + size_of::<u32>();
 /// The longest message that is read, in bytes: as long as those of gRPC may be, and what goes with them.
-const LONGEST: usize = 512 << 20;
+const MAX_MESSAGE_LENGTH: usize = 512 << 20;
 /// What is read from the system at a time, in bytes.
 const AT_A_TIME: usize = 64 << 10;
 
@@ -165,7 +165,7 @@ fn next<M: DeserializeOwned>(reader: &mut impl Read, body: &mut Vec<u8>) -> Resu
     }
     let (mark, length) = header.split_at(MARK.len());
     let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
-    if mark != MARK || length > LONGEST {
+    if mark != MARK || length > MAX_MESSAGE_LENGTH {
         return Err(
             "what came over its connection is no message: the program, or what it has loaded, wrote to a descriptor \
                     that is not its own"

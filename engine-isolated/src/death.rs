@@ -10,7 +10,7 @@ use maloko_rpc::lock;
 /// So many of the last lines of standard error are told.
 const LINES: usize = 3;
 /// Of a longer line only the beginning is told, in bytes.
-const LONGEST: usize = 300;
+const MAX_LINE_LENGTH: usize = 300;
 
 /// The last that a process wrote to standard error.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl LastWords {
         if lines.len() == LINES {
             lines.pop_front();
         }
-        let end = (0..=LONGEST.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
+        let end = (0..=MAX_LINE_LENGTH.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or_default();
         lines.push_back(line[..end].trim_end().to_owned());
     }
 

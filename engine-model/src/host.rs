@@ -21,7 +21,7 @@ use crate::show;
 use crate::world::Machine;
 
 /// The longest time that a call takes, in milliseconds.
-const LONGEST_CALL: usize = 8;
+const MAX_CALL_TIME: usize = 8;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl SimulatedHost {
             });
             state.calls.len() - 1
         };
-        let time = self.machine.world.below(LONGEST_CALL);
+        let time = self.machine.world.below(MAX_CALL_TIME);
         self.machine.wait(Duration::from_millis(time as u64)).await;
         let mut state = self.state();
         let outcome = call(&mut state);

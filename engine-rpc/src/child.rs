@@ -24,9 +24,9 @@ const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
 /// How much of what a process prints is kept, in bytes: the last of it.
 const KEPT: usize = 16 * 1024;
 /// The longest first line that is read, in bytes.
-const LONGEST_FIRST_LINE: u64 = 64 * 1024;
+const MAX_FIRST_LINE_LENGTH: u64 = 64 * 1024;
 /// The longest line that is handed on whole, in bytes.
-const LONGEST_LINE: u64 = 16 << 20;
+const MAX_LINE_LENGTH: u64 = 16 << 20;
 
 /// What is started, and how.
 #[derive(Clone, Debug, Default)]
@@ -190,7 +190,7 @@ impl Child {
         // The reader goes on with the rest: what came together with the first line must not be lost.
         let mut reader = BufReader::new(stdout);
         let mut line = Vec::new();
-        let read = (&mut reader).take(LONGEST_FIRST_LINE).read_until(b'\n', &mut line).await;
+        let read = (&mut reader).take(MAX_FIRST_LINE_LENGTH).read_until(b'\n', &mut line).await;
         read.map_err(|error| format!("its output cannot be read: {error}"))?;
         if line.is_empty() {
             return Err(format!("it ended before it told its port{}", self.how_it_ended().await));
@@ -306,7 +306,7 @@ async fn drain(mut from: impl AsyncRead + Unpin, into: &OutputTail) {
 /// Hands on line by line what is printed, also a last line that has no end.
 async fn hand_on(mut from: impl AsyncBufRead + Unpin, into: &OutputTail, to: impl Fn(&str)) {
     let mut line = Vec::new();
-    while let Ok(count) = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line).await {
+    while let Ok(count) = (&mut from).take(MAX_LINE_LENGTH).read_until(b'\n', &mut line).await {
         if count == 0 {
             return;
         }

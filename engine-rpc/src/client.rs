@@ -10,7 +10,7 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 
-use crate::codec::{BytesCodec, LARGEST_MESSAGE};
+use crate::codec::{BytesCodec, MAX_MESSAGE_LENGTH};
 
 /// How long a plugin that has told its port may take until it answers.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ impl Client {
         loop {
             match endpoint.connect().await {
                 Ok(channel) => {
-                    let grpc = Grpc::new(channel).max_decoding_message_size(LARGEST_MESSAGE);
+                    let grpc = Grpc::new(channel).max_decoding_message_size(MAX_MESSAGE_LENGTH);
                     return Ok(Self { grpc });
                 }
                 Err(error) if begun.elapsed() > CONNECT_LIMIT => {

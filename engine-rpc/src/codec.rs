@@ -5,7 +5,7 @@ use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 /// The most bytes of one message, as in the reference engine.
-pub(crate) const LARGEST_MESSAGE: usize = 400 << 20;
+pub(crate) const MAX_MESSAGE_LENGTH: usize = 400 << 20;
 
 /// See the module's text.
 #[derive(Clone, Copy, Default)]

@@ -20,7 +20,7 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower_service::Service;
 
-use crate::codec::{BytesCodec, LARGEST_MESSAGE};
+use crate::codec::{BytesCodec, MAX_MESSAGE_LENGTH};
 use crate::node_aliases::{in_todays_form, is_from_node};
 
 /// The engine's own service.
@@ -133,8 +133,8 @@ impl Service<http::Request<Body>> for Routes {
         };
         Box::pin(async move {
             let mut grpc = Grpc::new(BytesCodec)
-                .max_decoding_message_size(LARGEST_MESSAGE)
-                .max_encoding_message_size(LARGEST_MESSAGE);
+                .max_decoding_message_size(MAX_MESSAGE_LENGTH)
+                .max_encoding_message_size(MAX_MESSAGE_LENGTH);
             Ok(grpc.unary(handler, request).await)
         })
     }

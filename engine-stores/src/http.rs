@@ -10,9 +10,9 @@ use tokio::time::Instant;
 use crate::backoff::{PATIENCE, doubling};
 
 /// A request has this time at least, also as the last one.
-const LEAST_TIME: Duration = Duration::from_secs(1);
+const MIN_TIME: Duration = Duration::from_secs(1);
 /// Keys and tokens are short. What is longer is no answer of such a service.
-const LONGEST_ANSWER: usize = 1 << 20;
+const MAX_ANSWER_LENGTH: usize = 1 << 20;
 
 /// What a service answered.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ where
     let mut pauses = doubling(Duration::from_millis(100), Duration::from_secs(2));
     loop {
         let pause = pauses.next().unwrap_or_default();
-        let left = PATIENCE.saturating_sub(begun.elapsed()).max(LEAST_TIME);
+        let left = PATIENCE.saturating_sub(begun.elapsed()).max(MIN_TIME);
         let answered = send(request().await?.timeout(left)).await;
         let pause = match &answered {
             Ok(answer) if answer.is_success() || !is_busy(answer) => return answered,
@@ -127,8 +127,8 @@ async fn send(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| cause(&error))? {
-        if bytes.len() + chunk.len() > LONGEST_ANSWER {
-            return Err(format!("its answer has more than {LONGEST_ANSWER} bytes").into());
+        if bytes.len() + chunk.len() > MAX_ANSWER_LENGTH {
+            return Err(format!("its answer has more than {MAX_ANSWER_LENGTH} bytes").into());
         }
         bytes.extend_from_slice(&chunk);
     }

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use tokio::time::Instant;
 
-use super::{Failing, LONGEST_ANSWER, ask, is_busy, send};
+use super::{Failing, MAX_ANSWER_LENGTH, ask, is_busy, send};
 use crate::backoff::PATIENCE;
 use crate::object::connector;
 use crate::testing::answering_in_turn;
@@ -41,7 +41,7 @@ fn what_is_no_request_is_not_tried_again() {
 
 #[test]
 fn an_answer_without_an_end_is_none() {
-    let (url, _requests) = answering_in_turn(vec![("200 OK", "x".repeat(LONGEST_ANSWER + 1))]);
+    let (url, _requests) = answering_in_turn(vec![("200 OK", "x".repeat(MAX_ANSWER_LENGTH + 1))]);
     let client = connector::client(true).unwrap();
     let answer = runtime(false).block_on(send(client.get(&url)));
     assert!(answer.unwrap_err().to_string().contains("more than"));

@@ -15,7 +15,7 @@ use crate::failures::Failures;
 use crate::settings::Protocol;
 
 /// An answer says little; more of it is not read.
-const LONGEST_ANSWER: u64 = 4 << 20;
+const MAX_ANSWER_LENGTH: u64 = 4 << 20;
 
 /// Sends on the thread of the exporter that asks, which does nothing else.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Transport {
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
         let response = self.agent.run(request.map(Vec::from))?;
         let (parts, body) = response.into_parts();
-        let bytes = body.into_with_config().limit(LONGEST_ANSWER).read_to_vec()?;
+        let bytes = body.into_with_config().limit(MAX_ANSWER_LENGTH).read_to_vec()?;
         Ok(Response::from_parts(parts, bytes.into()))
     }
 }

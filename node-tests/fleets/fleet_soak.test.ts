@@ -9,8 +9,8 @@ const STACKS = Number(process.env.MALOKO_FLEET_STACKS ?? 1200);
 const KILLS = Number(process.env.MALOKO_FLEET_KILLS ?? 24);
 const FILES = 20;
 /** Until so many further stacks have begun as there are between two kills. */
-const LONGEST_SECONDS = 600;
-const LONGEST_MS = 3 * 3_600_000;
+const MAX_SECONDS = 600;
+const MAX_MS = 3 * 3_600_000;
 
 nightly(
     "more than a thousand stacks are whole although workers are killed all the time",
@@ -23,7 +23,7 @@ nightly(
         const run = fleet.detached("up");
         for (let number = 1; number <= KILLS; number++) {
             const begun = Math.floor((STACKS * number) / (KILLS + 1));
-            await until(() => fleet.begun() >= begun, `${begun} stacks to begin`, LONGEST_SECONDS);
+            await until(() => fleet.begun() >= begun, `${begun} stacks to begin`, MAX_SECONDS);
             const worker = workers.shift();
             if (worker !== undefined) {
                 await ended(worker, "SIGKILL");
@@ -39,5 +39,5 @@ nightly(
         fleet.expectWhole();
         expect(fleet.run(["up"]).counts.unchanged).toBe(STACKS);
     },
-    LONGEST_MS,
+    MAX_MS,
 );

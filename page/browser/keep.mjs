@@ -29,7 +29,7 @@ const SINGLE = [
 ];
 /** What stands by itself beside the folder. */
 const BESIDE = { "fleet-overview-light": "../fleet-run" };
-const MOST_BYTES = 150_000;
+const MAX_BYTES = 150_000;
 
 const from = join(import.meta.dirname, "..", "test-results", "pictures");
 const to = join(import.meta.dirname, "..", "..", "docs", "pictures", "page");
@@ -37,6 +37,6 @@ mkdirSync(to, { recursive: true });
 for (const name of [...KEPT.flatMap((view) => [`${view}-light`, `${view}-dark`]), ...SINGLE, ...Object.keys(BESIDE)]) {
     const image = PNG.sync.read(readFileSync(join(from, `${name}.png`)));
     const best = palettePng(image);
-    if (best.length > MOST_BYTES) throw new Error(`${name}.png has ${best.length} bytes, more than ${MOST_BYTES}`);
+    if (best.length > MAX_BYTES) throw new Error(`${name}.png has ${best.length} bytes, more than ${MAX_BYTES}`);
     writeFileSync(join(to, `${BESIDE[name] ?? name}.png`), best);
 }

@@ -4,16 +4,23 @@
 // secret: the engine has put `{ "$": "secret" }` in the place of each.
 
 /** A property value. A user's object that has the key `$` itself comes as `{ $: "object", members }`. */
-export type Shown = null | boolean | number | string | Shown[] | { [key: string]: Shown } | Special;
+export type PropertyValue =
+    | null
+    | boolean
+    | number
+    | string
+    | PropertyValue[]
+    | { [key: string]: PropertyValue }
+    | Special;
 
 /** What plain JSON cannot say. */
 export type Special =
     | { $: "secret" }
     | { $: "unknown" }
     | { $: "asset" | "archive" | "resource" | "number"; text: string }
-    | { $: "object"; members: { [key: string]: Shown } };
+    | { $: "object"; members: { [key: string]: PropertyValue } };
 
-export type Properties = { [key: string]: Shown };
+export type Properties = { [key: string]: PropertyValue };
 
 /** The whole document. */
 export interface PageData {
@@ -145,8 +152,8 @@ export interface Change {
     kind: "add" | "delete" | "update";
     /** Is it a reason for a replacement? */
     replace?: true;
-    old?: Shown;
-    new?: Shown;
+    old?: PropertyValue;
+    new?: PropertyValue;
 }
 
 /** Something that took time. */

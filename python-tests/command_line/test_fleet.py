@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from cli import LONGEST_SECONDS, Project, begin, read_until
+from cli import MAX_SECONDS, Project, begin, read_until
 
 FLEET = """
 name: trials
@@ -61,7 +61,7 @@ def begin_with(project: Project, at_start: str, *arguments: str) -> str:
     if at_start == DRIVEN:
         said = read_until(running, "{")
         running.send_signal(signal.SIGINT)
-    said += running.communicate(timeout=LONGEST_SECONDS)[0]
+    said += running.communicate(timeout=MAX_SECONDS)[0]
     return f"{said}{running.returncode}"
 
 

@@ -10,7 +10,7 @@ STACKS = int(os.environ.get("MALOKO_FLEET_STACKS", "1200"))
 """More than a workflow has in one history."""
 KILLS = int(os.environ.get("MALOKO_FLEET_KILLS", "24"))
 FILES = 20
-LONGEST_SECONDS = 600.0
+MAX_SECONDS = 600.0
 """Until so many further stacks have begun as there are between two kills."""
 
 
@@ -26,7 +26,7 @@ def test_more_than_a_thousand_stacks_are_whole_although_workers_are_killed_all_t
     run = fleet.detached("up")
     for number in range(1, KILLS + 1):
         begun = STACKS * number // (KILLS + 1)
-        until(lambda begun=begun: fleet.begun() >= begun, f"{begun} stacks to begin", LONGEST_SECONDS)
+        until(lambda begun=begun: fleet.begun() >= begun, f"{begun} stacks to begin", MAX_SECONDS)
         workers.pop(0).kill()
         workers.append(fleet.worker("--slots", "4"))
 

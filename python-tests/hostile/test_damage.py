@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli import LONGEST_SECONDS, Project, begin
+from cli import MAX_SECONDS, Project, begin
 
 UP = ("up", "--yes", "--skip-preview")
 
@@ -92,6 +92,6 @@ def test_an_installation_that_lacks_a_part_ends_the_command(project: Project) ->
     # No program runs here: the first call of a provider brings the thread that it runs on.
     project.environment["PYTHONPATH"] = str(project.directory / "lacking")
     running = begin(project, "destroy", "--yes", "--skip-preview")
-    said, _ = running.communicate(timeout=LONGEST_SECONDS)
+    said, _ = running.communicate(timeout=MAX_SECONDS)
     assert running.returncode != 0
     assert "maloko._run.quiet" in said

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cli import LONGEST_SECONDS, Project
+from cli import MAX_SECONDS, Project
 
 PROBE = Path(__file__).parents[2] / "conformance" / "plugins" / "plugins" / "probe.py"
 
@@ -97,7 +97,7 @@ class Plugged:
         assert self.pids.read_text().split()
         poll = select.poll()
         poll.register(self.alive, 0)
-        assert poll.poll(LONGEST_SECONDS * 1000), "processes of the plugin are left"
+        assert poll.poll(MAX_SECONDS * 1000), "processes of the plugin are left"
 
 
 def is_alive(pid: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli import LONGEST_SECONDS, Project, begin, wait_for
+from cli import MAX_SECONDS, Project, begin, wait_for
 from law_breaking_world import THING, World, plugin_in
 from night import LONG, by_day, rounds
 from scripted import PLUGIN as MINI
@@ -288,7 +288,7 @@ def test_ctrl_c_stops_the_judge_which_deletes_what_it_has_made(project: Project,
         said += line
     wait_for(folder / "world" / "here-it-1.json")
     running.send_signal(signal.SIGINT)
-    rest, _ = running.communicate(timeout=LONGEST_SECONDS)
+    rest, _ = running.communicate(timeout=MAX_SECONDS)
     assert running.returncode == 8, rest
     assert "error: stopped: what the present law had made was deleted" in rest
     assert not World(folder / "world").objects()

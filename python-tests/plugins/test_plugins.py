@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from cli import LONGEST_SECONDS, Project, begin
+from cli import MAX_SECONDS, Project, begin
 from night import by_day
 from plugged import DESTROY, PROBE, PROGRAM, TOKEN, UP, Plugged, inputs
 
@@ -158,7 +158,7 @@ def test_a_stack_with_nothing_but_its_own_resource_is_refreshed_without_its_prog
 def test_ctrl_c_in_a_plugins_create_ends_the_run_soon(plugged: Plugged) -> None:
     running = begin_a_create_that_sleeps(plugged, 3600)
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=LONGEST_SECONDS)
+    said, _ = running.communicate(timeout=MAX_SECONDS)
     assert running.returncode != 0, said
     assert "note" not in plugged.resources()
     plugged.ends()

@@ -15,7 +15,7 @@ from pathlib import Path
 import warm
 
 MALOKO = [sys.executable, "-m", "maloko"]
-LONGEST_SECONDS = 250
+MAX_SECONDS = 250
 """A command that takes longer hangs, also on a busy machine."""
 
 
@@ -34,7 +34,7 @@ def completed(words: list[str], directory: Path, variables: dict[str, str]) -> s
         running = warm.start(words, directory, variables, stdout, stderr)
         hangs = False
         try:
-            running.wait(LONGEST_SECONDS)
+            running.wait(MAX_SECONDS)
         except subprocess.TimeoutExpired:
             hangs = True
             running.send_signal(signal.SIGABRT)
@@ -42,7 +42,7 @@ def completed(words: list[str], directory: Path, variables: dict[str, str]) -> s
         for file in (stdout, stderr):
             file.seek(0)
         done = subprocess.CompletedProcess(words, running.returncode, stdout.read(), stderr.read())
-    assert not hangs, f"{words} runs after {LONGEST_SECONDS} s:\n{done.stdout}\n{done.stderr}"
+    assert not hangs, f"{words} runs after {MAX_SECONDS} s:\n{done.stdout}\n{done.stderr}"
     return done
 
 
@@ -127,7 +127,7 @@ def watched(project: Project, *arguments: str) -> Iterator[subprocess.Popen[str]
         yield watching
     finally:
         watching.send_signal(signal.SIGINT)
-        watching.communicate(timeout=LONGEST_SECONDS)
+        watching.communicate(timeout=MAX_SECONDS)
 
 
 def read_until(running: subprocess.Popen[str], words: str) -> str:
@@ -135,7 +135,7 @@ def read_until(running: subprocess.Popen[str], words: str) -> str:
     assert running.stdout is not None
     said = []
     # Without its process, the reading ends.
-    guard = threading.Timer(LONGEST_SECONDS, running.kill)
+    guard = threading.Timer(MAX_SECONDS, running.kill)
     guard.start()
     try:
         for line in running.stdout:
@@ -149,7 +149,7 @@ def read_until(running: subprocess.Popen[str], words: str) -> str:
 
 def wait_for(mark: Path) -> None:
     """Waits until a file is there that a program or provider writes."""
-    end = time.monotonic() + LONGEST_SECONDS
+    end = time.monotonic() + MAX_SECONDS
     while not mark.exists():
         assert time.monotonic() < end, f"{mark.name} was never written"
         time.sleep(0.02)

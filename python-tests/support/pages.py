@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from cli import LONGEST_SECONDS, MALOKO, Project
+from cli import MALOKO, MAX_SECONDS, Project
 
 DATA = re.compile('<script type="application/json" id="maloko-data">(.*?)</script>', re.DOTALL)
 ADDRESS = re.compile(r"Follow the run at (http://\S+)")
@@ -32,7 +32,7 @@ class Live:
         self.token = self.place.query.removeprefix("token=")
 
     def ask(self, path: str, method: str = "GET", token: str | None = None, **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self.place.netloc, timeout=LONGEST_SECONDS)
+        connection = http.client.HTTPConnection(self.place.netloc, timeout=MAX_SECONDS)
         connection.request(method, f"{path}?token={token or self.token}", headers=headers)
         return connection.getresponse()
 
@@ -63,13 +63,13 @@ def followed(project: Project, *arguments: str, **environment: str) -> Iterator[
             stderr=stderr,
         )
     try:
-        end = time.monotonic() + LONGEST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         while not (address := ADDRESS.search(err.read_text())):
             assert running.poll() is None, out.read_text() + err.read_text()
             assert time.monotonic() < end, "no address was told"
             time.sleep(0.02)
         yield Live(address[1]), out, err
-        running.wait(LONGEST_SECONDS)
+        running.wait(MAX_SECONDS)
     finally:
         running.kill()
         running.wait()

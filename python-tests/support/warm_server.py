@@ -25,7 +25,7 @@ from typing import NamedTuple
 from maloko._sdk.load import load_sdk
 
 STREAMS = 3
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 class Command(NamedTuple):
@@ -40,11 +40,11 @@ class Command(NamedTuple):
 def received(connection: socket.socket) -> Command | None:
     """The command of a connection; `None` for one that ends without."""
     descriptors = array.array("i")
-    text, ancillary, _, _ = connection.recvmsg(MOST_BYTES, socket.CMSG_SPACE(STREAMS * descriptors.itemsize))
+    text, ancillary, _, _ = connection.recvmsg(MAX_BYTES, socket.CMSG_SPACE(STREAMS * descriptors.itemsize))
     for _, _, data in ancillary:
         descriptors.frombytes(data)
     while text and not text.endswith(b"\n"):
-        text += connection.recv(MOST_BYTES)
+        text += connection.recv(MAX_BYTES)
     return Command(*json.loads(text), list(descriptors)) if text else None
 
 
@@ -65,7 +65,7 @@ def next_command(listener: socket.socket) -> Command:
             if sys.stdin in ready:
                 os._exit(0)
             if woken in ready:
-                woken.recv(MOST_BYTES)
+                woken.recv(MAX_BYTES)
                 tell_who_ended(running)
             if listener not in ready:
                 continue

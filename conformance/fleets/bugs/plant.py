@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 BUGS = Path(__file__).resolve().parent
 ROOT = BUGS.parents[2]
-LONGEST_SECONDS = 600
+MAX_SECONDS = 600
 _SHOWN = 160
 """Characters that are shown of what a test says."""
 FOUND_BY = re.compile(r"^Found by: (?P<file>\S+) (?P<title>.+)$", re.M)
@@ -159,10 +159,10 @@ def tested(package: PythonPackage | NodePackage, place: Path, bugs: list[Bug], p
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as run:
         try:
-            text, _ = run.communicate(timeout=LONGEST_SECONDS)
+            text, _ = run.communicate(timeout=MAX_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
-            return Report([], {}, f"it hangs: no end after {LONGEST_SECONDS} s")
+            return Report([], {}, f"it hangs: no end after {MAX_SECONDS} s")
     if not report.exists():
         return Report([], {}, text)
     cases = {it.get("name", ""): it for it in ElementTree.parse(report).iter("testcase") if it.find("skipped") is None}

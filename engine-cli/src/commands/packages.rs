@@ -18,12 +18,12 @@ const NOT_THE_PROGRAM: [&str; 3] = ["node_modules", "dist", "build"];
 /// Packages of Pulumi that are libraries and have no resources of their own.
 const LIBRARIES: [&str; 4] = ["pulumi", "policy", "automation", "esc-sdk"];
 /// Deeper nesting is no program but a file system that goes round in circles.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The native packages of a program, by place. Files that cannot be read are passed over: running them says why.
 pub(crate) fn find(program: &ProgramSpec) -> Vec<PackageUse> {
     let mut files = Vec::new();
-    collect(&Project::program_directory(program), DEEPEST, &mut files);
+    collect(&Project::program_directory(program), MAX_DEPTH, &mut files);
     files.sort();
     files.iter().flat_map(|file| in_file(file)).collect()
 }

@@ -21,9 +21,9 @@ use crate::workplace::Workplace;
 /// How many past operations a page lists.
 const TOLD: usize = 30;
 /// The record of a run in the history takes at most so many bytes.
-const MOST: usize = 512 * 1024;
-/// A record that says more than fits in [`MOST`] is no longer read than this (bytes, unpacked).
-const LONGEST: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 512 * 1024;
+/// A record that says more than fits in [`MAX_BYTES`] is no longer read than this (bytes, unpacked).
+const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
 /// Of more activities only those are kept that say something: the long ones, the failed ones, those on the critical path.
 const ACTIVITIES: usize = 4_000;
 /// Of a run that changes more resources the outline alone is kept.
@@ -148,7 +148,7 @@ pub(super) fn record(mut data: PageData) -> Option<String> {
     };
     shortenings.iter().find_map(|shorten| {
         shorten(&mut data);
-        pack(&data).filter(|text| text.len() <= MOST)
+        pack(&data).filter(|text| text.len() <= MAX_BYTES)
     })
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn run_of(entry: &HistoryEntry) -> Option<PageData> {
 pub(crate) fn unpack(record: &str) -> Option<PageData> {
     let packed = STANDARD.decode(record).ok()?;
     let mut text = Vec::new();
-    GzDecoder::new(&packed[..]).take(LONGEST).read_to_end(&mut text).ok()?;
+    GzDecoder::new(&packed[..]).take(MAX_UNPACKED_BYTES).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 

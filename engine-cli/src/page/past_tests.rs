@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use maloko_core::redaction::Redactor;
 
-use super::{ACTIVITIES, CHANGES, MOST, Past, record, run_of};
+use super::{ACTIVITIES, CHANGES, MAX_BYTES, Past, record, run_of};
 use crate::page::data::{Activity, Change, PageData, PathItem, PlannedStep, Resource, Run, Step};
 use crate::page::shown::Shower;
 
@@ -37,7 +37,7 @@ fn data(resources: usize, activities: usize) -> PageData {
 
 fn kept(data: PageData) -> PageData {
     let run = record(data);
-    assert!(run.as_ref().is_some_and(|run| run.len() <= MOST));
+    assert!(run.as_ref().is_some_and(|run| run.len() <= MAX_BYTES));
     run_of(&HistoryEntry { run, ..HistoryEntry::default() }).expect("it can be read")
 }
 

@@ -13,9 +13,9 @@ use super::recorder::Recorder;
 use crate::failure::{Failure, Result};
 
 /// The file is first written again after this time, and then each time after twice as long.
-const FIRST: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// And at last this often.
-const LAST: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// A page that is being written.
 pub(crate) struct RunPage {
@@ -61,11 +61,11 @@ impl RunPage {
 }
 
 fn keep(source: &Source, stopped: &Receiver<()>) {
-    let mut pause = FIRST;
+    let mut pause = FIRST_PAUSE;
     while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         // One that cannot be written now is written at the end, where that is told.
         drop(source.write());
-        pause = (pause * 2).min(LAST);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 

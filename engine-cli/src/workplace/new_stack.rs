@@ -9,7 +9,7 @@ use super::Workplace;
 use crate::failure::Result;
 
 /// How often it is looked whether somebody else has made the stack who holds its lock, and how long after one another.
-const MOST_LOOKS: u32 = 100;
+const MAX_LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 impl Workplace<'_> {
@@ -24,7 +24,7 @@ impl Workplace<'_> {
             let is_there = self.has(stack).await?;
             match error {
                 Error::Configuration(_) | Error::InUse { .. } | Error::Locked(_) if is_there => return Ok(false),
-                Error::InUse { .. } | Error::Locked(_) if looks < MOST_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
+                Error::InUse { .. } | Error::Locked(_) if looks < MAX_LOOKS => tokio::time::sleep(BETWEEN_LOOKS).await,
                 error => return Err(error.into()),
             }
             looks += 1;

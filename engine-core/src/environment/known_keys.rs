@@ -15,7 +15,7 @@ const MAX_KEYS: usize = 4096;
 const LEN: usize = ring::digest::SHA256_OUTPUT_LEN;
 
 /// Nobody waits longer for the end of somebody else's derivation.
-const LONGEST_TURN: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// So long a key counts that a service unwrapped: who may no longer use it finds out after this time at the latest.
 const UNWRAPPED_FOR: Duration = Duration::from_secs(5 * 60);
@@ -97,7 +97,7 @@ impl KnownKeys {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let mut deriving = lock(&self.0.deriving);
         while *deriving >= processors {
-            let waited = self.0.derived.wait_timeout(deriving, LONGEST_TURN).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.0.derived.wait_timeout(deriving, MAX_WAIT).unwrap_or_else(PoisonError::into_inner);
             deriving = waited.0;
             if waited.1.timed_out() {
                 // A process that was forked off counts threads that it does not have.

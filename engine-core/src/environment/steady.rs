@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind, Read, Result};
 use std::time::{Duration, Instant};
 
 /// So few bytes in one span of patience are no progress.
-const LEAST: u64 = 16 * 1024;
+const MIN_BYTES: u64 = 16 * 1024;
 
 /// Reads on for as long as enough comes; a server that sends next to nothing is given up. Silence itself ends by the time limit
 /// of a single read, which is the client's.
@@ -29,7 +29,7 @@ impl<R: Read> Read for SteadyReader<R> {
         let read = self.reader.read(buffer)?;
         self.came += read as u64;
         if read > 0 && self.since.elapsed() > self.patience {
-            if self.came < LEAST {
+            if self.came < MIN_BYTES {
                 let seconds = self.patience.as_secs_f64();
                 let message = format!("the server sends next to nothing ({} bytes in {seconds} s)", self.came);
                 return Err(Error::new(ErrorKind::TimedOut, message));

@@ -42,13 +42,13 @@ struct Alarm {
 
 #[derive(Default)]
 struct Bell {
-    rung: AtomicBool,
+    has_rung: AtomicBool,
     waiting: AtomicWaker,
 }
 
 impl Bell {
     fn ring(&self) {
-        self.rung.store(true, Ordering::Release);
+        self.has_rung.store(true, Ordering::Release);
         self.waiting.wake();
     }
 }
@@ -60,7 +60,7 @@ impl Future for Wait {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         self.0.waiting.register(context.waker());
-        if self.0.rung.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
+        if self.0.has_rung.load(Ordering::Acquire) { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 

@@ -39,7 +39,7 @@ fn waits_end_in_the_order_of_their_times_and_not_before() {
     block_on(Wait(last));
     drop(alarms);
     assert!(keeper.join().is_ok());
-    assert!(bells.iter().all(|bell| bell.rung.load(Ordering::Acquire)));
+    assert!(bells.iter().all(|bell| bell.has_rung.load(Ordering::Acquire)));
     assert_eq!(*order.lock().unwrap_or_else(PoisonError::into_inner), [10, 20, 30].map(Duration::from_millis));
     assert!(begun.elapsed() >= Duration::from_millis(40));
 }

@@ -1,7 +1,7 @@
 //! What a message says in place of a name that is not known: the one that is most like it, or which ones there are.
 
 /// So many names are listed where there are more.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// The known name that is most like `text`, if one is like it at all.
 #[must_use]
@@ -25,8 +25,8 @@ pub fn instead<'a>(text: &str, known: impl IntoIterator<Item = &'a str> + Clone,
 #[must_use]
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
-    let first = names.iter().take(MOST_LISTED).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST_LISTED) {
+    let first = names.iter().take(MAX_LISTED).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
         _ if names.is_empty() => "none".to_owned(),
         0 => first,
         more => format!("{first} and {more} more"),

@@ -111,10 +111,10 @@ fn braced(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
 }
 
 /// The longest name of an entity that is known, and room for zeros in a number.
-const LONGEST_ENTITY: usize = 10;
+const MAX_ENTITY_LENGTH: usize = 10;
 
 fn entity(rest: &[u8]) -> Option<(UnescapedBytes, usize)> {
-    let length = rest.iter().take(LONGEST_ENTITY).position(|byte| *byte == b';')?;
+    let length = rest.iter().take(MAX_ENTITY_LENGTH).position(|byte| *byte == b';')?;
     let letter = match &rest[..length] {
         [b'#', b'x' | b'X', digits @ ..] => char::from_u32(hex(digits)?)?,
         [b'#', digits @ ..] => char::from_u32(std::str::from_utf8(digits).ok()?.parse().ok()?)?,

@@ -7,9 +7,9 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 use super::node::{Entry, Node, Place, Value};
 
 /// Nobody nests values deeper.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Aliases may repeat what is there; a few of them can make a file of a page come to more than a machine has.
-const MOST_VALUES: usize = 2_000_000;
+const MAX_VALUES: usize = 2_000_000;
 
 /// What is wrong with a text, and where.
 pub(crate) struct BadYaml {
@@ -93,8 +93,8 @@ impl Reading {
     }
 
     fn open(&mut self, open: Open, anchor: usize, span: &Span) -> Result<(), BadYaml> {
-        if self.containers.len() >= DEEPEST {
-            return Err(at(span, format!("values are nested more than {DEEPEST} deep")));
+        if self.containers.len() >= MAX_DEPTH {
+            return Err(at(span, format!("values are nested more than {MAX_DEPTH} deep")));
         }
         if let Some(Container { open: Open::Mapping(_, None), .. }) = self.containers.last() {
             return Err(at(span, "the name of a field must be a text"));
@@ -106,8 +106,8 @@ impl Reading {
     /// A value is whole: it goes where it belongs. `size`: how many values it adds to those that there are.
     fn put(&mut self, node: Node, anchor: usize, size: usize, span: &Span) -> Result<(), BadYaml> {
         self.values += size;
-        if self.values > MOST_VALUES {
-            return Err(at(span, format!("the aliases come to more than {MOST_VALUES} values")));
+        if self.values > MAX_VALUES {
+            return Err(at(span, format!("the aliases come to more than {MAX_VALUES} values")));
         }
         if anchor != 0 {
             let size = count(&node);

@@ -13,7 +13,7 @@ use crate::document::{Document, Field, Value};
 use crate::fault::{Fault, Result};
 
 /// More stacks than this are no fleet that a person can look after; a larger one is several.
-pub(crate) const MOST_STACKS: usize = 100_000;
+pub(crate) const MAX_STACKS: usize = 100_000;
 
 /// The variables of the environment; `None`: those of this process.
 pub(crate) type Variables = Option<BTreeMap<String, String>>;
@@ -91,14 +91,14 @@ pub(crate) fn read(field: Option<&Field<'_>>, document: &Document, variables: &V
     };
     match rows.len() {
         0 => Err(field.fault("there are no rows, so there would be no stacks; add some, or take the entry away")),
-        more if more > MOST_STACKS => Err(too_many(field, more)),
+        more if more > MAX_STACKS => Err(too_many(field, more)),
         _ => Ok(rows),
     }
 }
 
 fn too_many(field: &Field<'_>, rows: usize) -> Fault {
     field.fault(format!(
-        "{rows} rows are more than the {MOST_STACKS} stacks that a fleet may have; make several fleets of them"
+        "{rows} rows are more than the {MAX_STACKS} stacks that a fleet may have; make several fleets of them"
     ))
 }
 

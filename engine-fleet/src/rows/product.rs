@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{MOST_STACKS, Origin, Row, too_many};
+use super::{MAX_STACKS, Origin, Row, too_many};
 use crate::document::Field;
 use crate::fault::Result;
 
@@ -16,7 +16,7 @@ pub(super) fn rows(field: &Field<'_>) -> Result<Vec<Row>> {
         lists.push(items.iter().map(Field::text).collect::<Result<Vec<_>>>()?);
     }
     let all = lists.iter().fold(usize::from(!lists.is_empty()), |all, list| all.saturating_mul(list.len()));
-    if all > MOST_STACKS {
+    if all > MAX_STACKS {
         return Err(too_many(field, all));
     }
     let columns: Arc<[String]> = columns.into();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::exchange::{ProgramResource, Request};
-use super::hiding::Hidden;
+use super::hiding::SecretValues;
 use super::subject::Subject;
 use super::table::Law;
 
@@ -45,7 +45,7 @@ impl Example {
     }
 
     /// The inputs that were tried last.
-    pub(super) fn shown(&self, hidden: &Hidden) -> Vec<ShownInputs> {
+    pub(super) fn shown(&self, hidden: &SecretValues) -> Vec<ShownInputs> {
         let first = || self.of(&ProgramResource::default());
         let mut hidden = hidden.clone();
         let mut named =

@@ -15,14 +15,14 @@ const BEGINNING: &str = "[secret ";
 
 /// What is secret among inputs and outputs. Each value has a number, by which a reader tells it from others.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hidden {
+pub(crate) struct SecretValues {
     /// The values, in the order of their numbers.
     values: Vec<Json>,
     /// The inputs that are secret, by name or path.
     secret: Vec<String>,
 }
 
-impl Hidden {
+impl SecretValues {
     pub(crate) fn new(inputs: &[Json], secret: &[String]) -> Self {
         let mut hidden = Self { values: Vec::new(), secret: secret.to_vec() };
         for inputs in inputs {

@@ -2,10 +2,10 @@ use serde_json::json;
 
 use super::*;
 
-fn hidden() -> Hidden {
+fn hidden() -> SecretValues {
     let inputs = vec![json!({ "token": "open-sesame", "pin": "12", "size": 4, "plain": "text" })];
     let secret = ["token", "pin", "size"].map(str::to_owned).to_vec();
-    Hidden::new(&inputs, &secret)
+    SecretValues::new(&inputs, &secret)
 }
 
 fn words(property: &str, expected: &str, found: &str) -> Words {

@@ -24,7 +24,7 @@ pub use exchange::{
     PlannedStep, Program, ProgramResource, Request, ReturnedOutputs, RunOutcome, Touch, UnkeptResult, VisibleOutput,
 };
 pub use finding::{Finding, Leak};
-pub(crate) use hiding::Hidden;
+pub(crate) use hiding::SecretValues;
 pub(crate) use host::NAME;
 use serde::{Deserialize, Serialize};
 pub(crate) use show::show;

@@ -9,7 +9,7 @@ use super::exchange::{
     DeployedResource, ExampleResult, Operation, Program, ProgramResource, RunOutcome, VisibleOutput, broken, pass_over,
 };
 use super::finding::{Finding, Leak};
-use super::hiding::Hidden;
+use super::hiding::SecretValues;
 use super::host::{Host, NAME};
 
 /// So many letters must a secret have to be told apart from other text.
@@ -65,7 +65,7 @@ struct Secrets {
     texts: Vec<String>,
     /// What is planted in the inputs, by path, because nothing there can be looked for.
     planted: BTreeMap<String, String>,
-    hidden: Hidden,
+    hidden: SecretValues,
 }
 
 impl Secrets {
@@ -79,7 +79,7 @@ impl Secrets {
             planted = paths.iter().filter(is_text).map(|path| (path.clone(), PLANTED.to_owned())).collect();
             texts.extend((!planted.is_empty()).then(|| PLANTED.to_owned()));
         }
-        let mut hidden = Hidden::new(inputs, paths);
+        let mut hidden = SecretValues::new(inputs, paths);
         if !planted.is_empty() {
             hidden.add(PLANTED);
         }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::example::{Example, ShownInputs};
 use super::exchange::{End, ExampleResult, Request};
-use super::hiding::Hidden;
+use super::hiding::SecretValues;
 use super::host::Host;
 use super::subject::Subject;
 use super::table::law;
@@ -16,7 +16,7 @@ use crate::exchange::{Exchange, Flow, Progress};
 pub struct LawTrial {
     flow: Flow<ExampleResult>,
     exchange: Exchange<Request>,
-    hidden: Hidden,
+    hidden: SecretValues,
     example: Example,
 }
 
@@ -63,6 +63,6 @@ impl LawTrial {
     }
 }
 
-fn hidden_of(subject: &Subject) -> Hidden {
-    Hidden::new(&subject.inputs, subject.secrets())
+fn hidden_of(subject: &Subject) -> SecretValues {
+    SecretValues::new(&subject.inputs, subject.secrets())
 }

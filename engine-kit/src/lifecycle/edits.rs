@@ -27,7 +27,7 @@ pub(crate) const EXTENTS: [(Extent, u32); 4] =
     [(Extent::One, 6), (Extent::Some, 2), (Extent::Any, 1), (Extent::All, 2)];
 
 /// The largest number that says which properties change.
-pub(crate) const MOST_PICKS: u64 = 65_535;
+pub(crate) const MAX_PICK: u64 = 65_535;
 
 /// An edit as it was drawn: what it makes depends on what there is.
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ use super::exchange::{
     DirectCallOutcome, LifeEnd, LifeOperation, LifePlannedStep, LifeResource, LifeRunOutcome, StepResult,
 };
 use super::model::Model;
-use crate::laws::{DeployedResource, Hidden, Words, first_difference_of, is_listed, rather_plain, show};
+use crate::laws::{DeployedResource, SecretValues, Words, first_difference_of, is_listed, rather_plain, show};
 
 /// Who deploys while somebody else does is told so by the engine in these words.
 const LOCKED: &str = "is locked by";
@@ -106,7 +106,7 @@ pub(super) fn settled(what: &str, operation: LifeOperation, ran: &LifeRunOutcome
     ))
 }
 
-fn plan_text(plan: &[LifePlannedStep], volatile: &[String], hidden: &mut Hidden) -> String {
+fn plan_text(plan: &[LifePlannedStep], volatile: &[String], hidden: &mut SecretValues) -> String {
     let mut shown = |path: &str, value: Option<&Json>| hidden.shown_at(path, value);
     let told = plan.iter().map(|it| {
         let changes: Vec<String> = it

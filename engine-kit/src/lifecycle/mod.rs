@@ -34,7 +34,7 @@ pub use story::Story;
 /// So many edits come in a row at most, each with an `up`.
 const EDITS: usize = 4;
 /// So many points an `up` of three resources has, and more.
-const MOST_POINTS: usize = 20;
+const MAX_POINTS: usize = 20;
 
 /// What hosts draw from: rules, resources, extents of edits as often as they are to be drawn, kinds of crashes, moments; and what
 /// is wrong with the rules that an author leaves out.
@@ -43,9 +43,9 @@ pub(crate) fn drawn_from(without: &BTreeMap<String, Json>) -> Json {
         "rules": RULES,
         "resources": RESOURCES,
         "extents": edits::EXTENTS,
-        "mostPicks": edits::MOST_PICKS,
+        "mostPicks": edits::MAX_PICK,
         "mostEdits": EDITS,
-        "mostPoints": MOST_POINTS,
+        "mostPoints": MAX_POINTS,
         "crashes": Interruption::ALL,
         "moments": Moment::ALL,
         "mistake": step::mistake_in(without),

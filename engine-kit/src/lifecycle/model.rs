@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::exchange::{LifeResource, LifeRunOutcome};
 use super::step::{Inputs, RESOURCES, RULES, Step};
-use crate::laws::{DeployedResource, Hidden, World};
+use crate::laws::{DeployedResource, SecretValues, World};
 
 /// What the author of a provider says of it, for lifecycles.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -60,7 +60,7 @@ pub(super) struct Model {
     /// The number of the writer who has the stack.
     pub(super) writer: usize,
     /// What is secret, and is not told.
-    pub(super) hidden: Hidden,
+    pub(super) hidden: SecretValues,
     // With what an `up` that was cut off may have made objects: of which names they are taken.
     perhaps: Vec<(String, Arc<Inputs>)>,
     writers: usize,
@@ -69,7 +69,7 @@ pub(super) struct Model {
 
 impl Model {
     pub(super) fn new(subject: LifeSubject) -> Self {
-        let hidden = Hidden::new(&[], &subject.secret);
+        let hidden = SecretValues::new(&[], &subject.secret);
         Self { subject, hidden, ..Self::default() }
     }
 

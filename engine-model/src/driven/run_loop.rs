@@ -19,7 +19,7 @@ use crate::world::Machine;
 
 /// The longest time, in milliseconds, that an outcome takes to come back; every other takes none. It is some times as long as
 /// the journal takes for a record, so that what was finished later may come first.
-const LONGEST_WAY_BACK: usize = 12;
+const MAX_WAY_BACK: usize = 12;
 
 /// See the module's text.
 pub struct RunLoop {
@@ -144,7 +144,7 @@ impl RunLoop {
 
     fn begin(&self, flow: FlowId, wait_id: WaitId, call: AnyOutsideCall) {
         let Machine { world, process } = self.machine.clone();
-        let way_back = if world.below(2) == 0 { 0 } else { world.below(LONGEST_WAY_BACK) };
+        let way_back = if world.below(2) == 0 { 0 } else { world.below(MAX_WAY_BACK) };
         let (this, performed, machine) = (Weak::clone(&self.this), self.outside.perform(call), self.machine.clone());
         let (task, handle) = abortable(async move {
             let outcome = performed.await;

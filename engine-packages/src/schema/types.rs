@@ -8,7 +8,7 @@ use super::package::{Element, External, Token, Type, TypeId};
 use super::spec::TypeSpec;
 
 /// Types nested deeper are refused: no plugin means it, and a reader would run out of stack.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// What references are looked up in.
 pub(super) struct Names {
@@ -69,8 +69,8 @@ impl Names {
     }
 
     fn at_depth(&self, spec: &TypeSpec, place: &str, depth: usize) -> Result<Element> {
-        if depth > DEEPEST {
-            return Err(SchemaFault::new(place, format!("types are nested deeper than {DEEPEST}")));
+        if depth > MAX_DEPTH {
+            return Err(SchemaFault::new(place, format!("types are nested deeper than {MAX_DEPTH}")));
         }
         let kind = if let Some(reference) = &spec.reference {
             self.reference(reference, spec, place, depth)?

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::http::shown;
 
 /// Deeper nesting of `node_modules` goes round in circles.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// The plugin that an SDK asks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +93,7 @@ pub fn declared_plugins(folders: &[PathBuf]) -> Vec<DeclaredPlugin> {
     let mut seen = BTreeSet::new();
     for folder in folders {
         if folder.file_name().is_some_and(|name| name == "node_modules") {
-            in_modules(folder, DEEPEST, &mut seen, &mut found);
+            in_modules(folder, MAX_DEPTH, &mut seen, &mut found);
         } else {
             found.extend(inside(folder).filter_map(|package| of_python(&package).or_else(|| of_node(&package))));
         }

@@ -13,7 +13,7 @@ const SCHEME: &str = "git://";
 /// Before a commit that stands for a version: a pre-release may not begin with a zero.
 const COMMIT: char = 'x';
 /// So many versions are named in place of one that is not there.
-const MOST_LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 /// Lines of what git says that an error has.
 const LAST_LINES: usize = 4;
 
@@ -132,10 +132,10 @@ impl GitPlace {
         if there.contains(version) {
             return None;
         }
-        let newest = there.iter().rev().take(MOST_LISTED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let newest = there.iter().rev().take(MAX_LISTED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let there = match there.len() {
             0 => "it has no tags of versions; name a commit".to_owned(),
-            count if count > MOST_LISTED => format!("the newest of its {count} tags are {newest}"),
+            count if count > MAX_LISTED => format!("the newest of its {count} tags are {newest}"),
             _ => format!("its tags are {newest}"),
         };
         Some(InstallError::last(format!("{} has no tag {version}: {there}", self.shown())))

@@ -12,7 +12,7 @@ use super::error::InstallError;
 use super::limits::Limits;
 
 /// Answers that are no archives are held in memory.
-const LONGEST_ANSWER: u64 = 16 << 20;
+const MAX_ANSWER_LENGTH: u64 = 16 << 20;
 
 /// See the module's text.
 pub(crate) struct Http {
@@ -103,7 +103,7 @@ impl Http {
     pub(crate) fn get_json(&self, request: &Request) -> Result<serde_json::Value, InstallError> {
         let shown = shown(&request.address);
         let mut bytes = Vec::new();
-        let read = self.get(request)?.reader.take(LONGEST_ANSWER).read_to_end(&mut bytes);
+        let read = self.get(request)?.reader.take(MAX_ANSWER_LENGTH).read_to_end(&mut bytes);
         read.map_err(|error| InstallError::again(format!("{shown} ended in the middle of its answer: {error}")))?;
         serde_json::from_slice(&bytes).map_err(|error| {
             InstallError::elsewhere(format!("{shown} answered with something else than JSON: {error}"))

@@ -12,7 +12,7 @@ use super::progress::Progress;
 /// What plugins are for, as their folders' names begin.
 const KINDS: [&str; 5] = ["analyzer", "converter", "language", "resource", "tool"];
 /// Deeper nesting is no plugin.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A folder of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl PluginEntry {
     /// How many bytes its files have.
     #[must_use]
     pub fn size(&self) -> u64 {
-        size_of(&self.folder, DEEPEST)
+        size_of(&self.folder, MAX_DEPTH)
     }
 
     /// Removes the plugin.

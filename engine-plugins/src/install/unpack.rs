@@ -18,7 +18,7 @@ use super::limits::Limits;
 use super::progress::Progress;
 
 /// Longer names and headers before one file are no archive's that anybody made on purpose. They are held in memory.
-const LONGEST_HEADERS: u64 = 2 << 20;
+const MAX_HEADERS_LENGTH: u64 = 2 << 20;
 
 /// Unpacks a tar archive with gzip into a folder that is empty.
 pub(crate) fn unpack(
@@ -48,7 +48,7 @@ pub(crate) fn unpack(
     let mut entries = archive.entries().map_err(broken)?;
     loop {
         // The library reads long names and headers into memory, however long they are.
-        headers.set(Some(LONGEST_HEADERS));
+        headers.set(Some(MAX_HEADERS_LENGTH));
         let Some(entry) = entries.next() else { return Ok(()) };
         headers.set(None);
         let mut entry = entry.map_err(broken)?;

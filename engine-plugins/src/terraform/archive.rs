@@ -13,7 +13,7 @@ use zip::ZipArchive;
 use crate::install::{InstallError, digits};
 
 /// The largest provider known unpacks to less than a GiB.
-const LONGEST: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Puts what an archive or a folder has into an empty folder.
 pub(super) fn unpack(from: &Path, folder: &Path) -> Result<(), InstallError> {
@@ -28,7 +28,7 @@ pub(super) fn unpack(from: &Path, folder: &Path) -> Result<(), InstallError> {
         return Ok(());
     }
     let mut archive = open(from)?;
-    let mut left = LONGEST;
+    let mut left = MAX_BYTES;
     for at in 0..archive.len() {
         let mut member = archive.by_index(at).map_err(|error| broken(from, &error))?;
         if member.is_dir() {
@@ -44,7 +44,7 @@ pub(super) fn unpack(from: &Path, folder: &Path) -> Result<(), InstallError> {
         left -= member.size();
         let place = folder.join(name);
         let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&place);
-        let mut bounded = io::Read::take(&mut member, LONGEST);
+        let mut bounded = io::Read::take(&mut member, MAX_BYTES);
         made.and_then(|mut file| io::copy(&mut bounded, &mut file))
             .map_err(|error| InstallError::io(format!("{} cannot be written", place.display()), &error))?;
     }

@@ -30,7 +30,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 /// How long an answer may take, and the least speed of a line that is worth waiting for, in bytes per second.
 const ANSWER: Duration = Duration::from_secs(30);
-const SLOWEST: usize = 50_000;
+const MIN_SPEED: usize = 50_000;
 /// What to do when the server wants a password, or another one.
 const PASSWORD: &str = "; set PGPASSWORD, or put the password into ~/.pgpass (mode 0600)";
 
@@ -215,7 +215,7 @@ impl Link {
         let values: Vec<_> = values.iter().collect();
         let parameters: Vec<_> = values.iter().map(|value| value.typed()).collect();
         let bytes: usize = values.iter().map(|value| value.size()).sum();
-        let limit = ANSWER + Duration::from_secs((bytes / SLOWEST) as u64);
+        let limit = ANSWER + Duration::from_secs((bytes / MIN_SPEED) as u64);
         let trouble = match timeout(limit, client.query_typed(sql, &parameters)).await {
             Ok(Ok(rows)) => return Ok(rows),
             Ok(Err(error)) => match self.trouble(&error) {

@@ -42,7 +42,7 @@ PASSWORD = "vault:index:Password"
 LETTERS = string.ascii_letters + string.digits
 SPECIAL = "!#%+-:=?@_"
 DEFAULTS = {"length": PropertyValue(24.0), "special": PropertyValue(True)}
-SHORTEST, LONGEST = 8, 256
+MIN_LENGTH, MAX_LENGTH = 8, 256
 
 
 class Password(TypedDict):
@@ -93,10 +93,10 @@ class Vault(Provider):
         inputs = {**DEFAULTS, **request.new_inputs}
         failures = []
         length, special = inputs["length"].value, inputs["special"].value
-        is_length = isinstance(length, float) and length.is_integer() and SHORTEST <= length <= LONGEST
+        is_length = isinstance(length, float) and length.is_integer() and MIN_LENGTH <= length <= MAX_LENGTH
         # In a preview, an input that another resource has yet to answer is this text.
         if not is_length and length != UNKNOWN:
-            failures.append(CheckFailure("length", f"must be a whole number from {SHORTEST} to {LONGEST}"))
+            failures.append(CheckFailure("length", f"must be a whole number from {MIN_LENGTH} to {MAX_LENGTH}"))
         if not isinstance(special, bool) and special != UNKNOWN:
             failures.append(CheckFailure("special", "must be true or false"))
         return CheckResponse(inputs, failures)

@@ -2,7 +2,7 @@
 import type { ConfigMap, ConfigValue } from "@pulumi/pulumi/automation";
 
 /** One value as `config --json` prints it. */
-interface Printed {
+interface PrintedValue {
     value?: string;
     objectValue?: unknown;
     secret?: boolean;
@@ -21,7 +21,7 @@ export function settingsIn(configJson: string): Setting[] {
     if (typeof config !== "object" || config === null || Array.isArray(config)) {
         throw new TypeError("the configuration must be what `config --json` prints: an object by key");
     }
-    return Object.entries(config as Record<string, Printed>).flatMap(([key, { value, objectValue, secret }]) => {
+    return Object.entries(config as Record<string, PrintedValue>).flatMap(([key, { value, objectValue, secret }]) => {
         if (objectValue !== undefined) {
             return leaves(key, objectValue).map(([path, text]) => setting(path, text, secret, true));
         }

@@ -78,7 +78,7 @@ export interface NewOptions {
 
 const ENVIRONMENTS = "ESC environments are a service of Pulumi Cloud. Put the values into the stack's configuration";
 
-type Found = (name: string, workspace: Workspace) => Promise<Stack>;
+type StackFinder = (name: string, workspace: Workspace) => Promise<Stack>;
 
 /** A project in a directory of this machine: an inline program, or the program that is there. */
 export class LocalWorkspace implements Workspace {
@@ -122,7 +122,7 @@ export class LocalWorkspace implements Workspace {
     static async #stack(
         args: LocalProgramArgs | InlineProgramArgs,
         options: LocalWorkspaceOptions | undefined,
-        find: Found,
+        find: StackFinder,
     ): Promise<Stack> {
         const given = { ...options };
         const { program } = args as Partial<InlineProgramArgs>;

@@ -92,7 +92,7 @@ export async function deployOne(stack: StackSpec, verb: Verb = "up", options: De
     }
 }
 
-type Told = Omit<StackEnd, "attempts" | "seconds">;
+type AttemptEnd = Omit<StackEnd, "attempts" | "seconds">;
 
 /** @internal The commands for one stack, with settings and an environment of their own. */
 export class StackCommands {
@@ -133,7 +133,7 @@ export class StackCommands {
     }
 
     /** Makes or finds the stack, gives it its secrets, and does what is asked. */
-    async perform(verb: Verb): Promise<Told> {
+    async perform(verb: Verb): Promise<AttemptEnd> {
         const { id, inline, labels, program } = this.#stack;
         if (inline) {
             this.#program = await loadProgram(this.#root, program);
@@ -168,7 +168,7 @@ export class StackCommands {
             : this.#end(listed);
     }
 
-    async #operate(verb: Verb): Promise<Told> {
+    async #operate(verb: Verb): Promise<AttemptEnd> {
         const { id } = this.#stack;
         if (verb === "outputs") {
             return unchanged(id);
@@ -212,7 +212,7 @@ export class StackCommands {
         return operates && this.#program === undefined ? runInChild(request) : runInside(request);
     }
 
-    #end({ code, operation, why }: CommandResult): Told {
+    #end({ code, operation, why }: CommandResult): AttemptEnd {
         const { id } = this.#stack;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
         const { read = [], warnings = [] } = operation ?? {};
@@ -245,7 +245,7 @@ function textOf({ reason, text, holder }: Why, operation: OperationEnd | undefin
     return reason === "program" ? withPlace(text, operation?.error ?? "") : text;
 }
 
-function unchanged(id: string): Told {
+function unchanged(id: string): AttemptEnd {
     return { id, outcome: "unchanged", changes: {}, reason: "", text: "" };
 }
 

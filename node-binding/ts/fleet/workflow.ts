@@ -37,7 +37,7 @@ import {
 /** After so many the run goes on with a new history; a history of the server must not become too long. */
 const STACKS_AN_EXECUTION = 1000;
 const FIRST_WAIT = "1s";
-const LONGEST_WAIT = "30s";
+const MAX_WAIT = "30s";
 /** Failures and stacks that `progress` tells of. */
 const SHOWN = 10;
 /** Characters that the server takes of a key for turns. */
@@ -162,7 +162,7 @@ class FleetRun {
                 scheduleToCloseTimeout: Math.ceil(Math.max(this.#began + plan.deadline - began, 1) * 1000),
                 retry: {
                     initialInterval: FIRST_WAIT,
-                    maximumInterval: LONGEST_WAIT,
+                    maximumInterval: MAX_WAIT,
                     nonRetryableErrorTypes: [FATAL],
                 },
                 cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -37,7 +37,7 @@ const HOLDERS: [string, object][] = [
     ["JSON", JSON],
     ["Reflect", Reflect],
 ];
-const MOST = 5;
+const MAX_NAMED = 5;
 
 const { includes } = Array.prototype;
 const known = [
@@ -70,7 +70,7 @@ export function damage(): string {
     let names = "";
     let count = 0;
     const add = (name: string): void => {
-        if (++count <= MOST) {
+        if (++count <= MAX_NAMED) {
             names += `${names === "" ? "" : ", "}${name}`;
         }
     };
@@ -82,7 +82,7 @@ export function damage(): string {
             add(name);
         }
     }
-    return count > MOST ? `${names} and ${count - MOST} more` : names;
+    return count > MAX_NAMED ? `${names} and ${count - MAX_NAMED} more` : names;
 }
 
 function addMore(place: 0 | 1, add: (name: string) => void): void {

@@ -27,7 +27,7 @@ export function classOf(provider: object): Class | undefined {
 }
 
 /** The attributes that stand for an object in the state (JSON), and why those are not all of them. */
-export interface Taken {
+export interface StoredAttributes {
     text?: string;
     fault?: string;
 }
@@ -36,7 +36,7 @@ export interface Taken {
  * Those attributes of an object of a class that can be kept as canonical JSON, and why that is not all of them. `values`: in the
  * place of those that it has now.
  */
-export function takenNow(provider: object, values?: ReadonlyMap<string, unknown>): Taken {
+export function takenNow(provider: object, values?: ReadonlyMap<string, unknown>): StoredAttributes {
     const ownClass = classOf(provider);
     if (ownClass === undefined) {
         return {};

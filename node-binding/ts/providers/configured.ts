@@ -7,7 +7,7 @@
 // copy of its own, made of what the object was before its first `configure`; where that cannot be done without a surprise it
 // is refused.
 import { isDeepStrictEqual } from "node:util";
-import { keepsPrivate, type Taken, takenNow } from "./attributes";
+import { keepsPrivate, type StoredAttributes, takenNow } from "./attributes";
 import type { Configuration } from "./calls";
 import { copyForRun, copyOf, isPlain, sharedError, type User } from "./copies";
 import { accessorsOf, contentsOf, inherited, isAbsent, valuesOf } from "./own-values";
@@ -22,7 +22,7 @@ interface Change {
 
 /** What is known of one provider object for as long as it lives: as what it was made, and who holds it. */
 class Origin {
-    taken: Taken;
+    taken: StoredAttributes;
     /** Its attributes as they were before its first `configure`. */
     readonly values: Map<string, unknown>;
     /** Copies of the plain arrays and objects among them: these change in place. */
@@ -36,7 +36,7 @@ class Origin {
     #contentsLeft = new Map<string, unknown>();
     readonly #accessors: Map<string, PropertyDescriptor>;
 
-    constructor(provider: object, taken: Taken) {
+    constructor(provider: object, taken: StoredAttributes) {
         this.taken = taken;
         this.#accessors = accessorsOf(provider);
         this.values = valuesOf(provider);
@@ -240,7 +240,7 @@ function knownOrigins(): WeakMap<object, Origin> {
 }
 
 /** What stands for an object in the state. What an earlier run's `configure` has set is taken back, and is no part of it. */
-export function takenOf(provider: object): Taken {
+export function takenOf(provider: object): StoredAttributes {
     const origin = known.get(provider);
     if (origin === undefined) {
         return takenNow(provider);
@@ -259,7 +259,7 @@ interface Claim {
 }
 
 /** Makes the object of a second run, where one is registered by hand. */
-export type Factory = (provider: object, taken: Taken) => Promise<object | undefined>;
+export type Factory = (provider: object, taken: StoredAttributes) => Promise<object | undefined>;
 
 /** The provider objects that one run has configured by one configuration, by the objects that the program handed over. */
 export class Claims {
@@ -279,7 +279,7 @@ export class Claims {
     }
 
     /**
-     * Makes a call, of the object that is configured for this run. Throws `Shared` where it cannot have one.
+     * Makes a call, of the object that is configured for this run. Throws `ProviderInUse` where it cannot have one.
      */
     async call<T>(
         provider: object,

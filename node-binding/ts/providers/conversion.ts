@@ -10,7 +10,7 @@ import {
     parseJson,
     toJsonText,
 } from "../originals";
-import type { Outputs, Resolved } from "../sdk/outputs";
+import type { Outputs, ResolvedOutput } from "../sdk/outputs";
 import { SECRET_SIGNATURE, SIGNATURE_KEY } from "../sdk/signatures";
 
 // Marks a number that JSON cannot hold, as Pulumi marks it in its state.
@@ -220,7 +220,7 @@ function refuseNoMark(members: Bag, path: string): void {
     }
 }
 
-function fromOutput(output: Resolved | "open", path: string, parents: object[], notes: Reservations): Json {
+function fromOutput(output: ResolvedOutput | "open", path: string, parents: object[], notes: Reservations): Json {
     if (output === "open") {
         // The whole result is read once more when its outputs are there.
         return null;

@@ -6,8 +6,8 @@ import { assignsFunctions, isMadeByConstructor } from "./constructors";
 import { nameOf } from "./conversion";
 
 /** A provider object is in use by another run, and this one cannot have one of its own. */
-export class Shared extends Error {
-    override readonly name = "Shared";
+export class ProviderInUse extends Error {
+    override readonly name = "ProviderInUse";
 }
 
 /**
@@ -23,9 +23,9 @@ const USERS: Record<User, [user: string, other: string, each: string]> = {
 };
 
 /** What is said to the user. */
-export function sharedError(provider: object, reason: string, who: User): Shared {
+export function sharedError(provider: object, reason: string, who: User): ProviderInUse {
     const [user, other, each] = USERS[who];
-    return new Shared(
+    return new ProviderInUse(
         `${user} this object of ${labelOf(provider)}, and ${other} cannot have one of its own: ${reason}.\n` +
             `Ways out: make and set it in \`configure\`, on \`this\`; give each ${each} a provider object of its own; or register ` +
             "what makes one (registerProvider)",

@@ -1,7 +1,7 @@
 // What a method returned, in words, for the record of an object that was made and cannot be read.
 import { inspect } from "node:util";
 
-const LONGEST = 4000;
+const MAX_LENGTH = 4000;
 
 /** The value in a few words. None of its own code is run. */
 export function describeResult(value: unknown): string {
@@ -15,7 +15,7 @@ export function describeResult(value: unknown): string {
             getters: false,
             showProxy: true,
         });
-        return text.slice(0, LONGEST).toWellFormed();
+        return text.slice(0, MAX_LENGTH).toWellFormed();
     } catch {
         return `a value that cannot be shown (${typeof value})`;
     }
@@ -26,7 +26,7 @@ export function idIn(result: unknown): string {
     try {
         const id = (result as { id?: unknown } | null | undefined)?.id;
         const text = typeof id === "string" || typeof id === "number" || typeof id === "bigint" ? String(id) : "";
-        return text.isWellFormed() ? text.slice(0, LONGEST) : "";
+        return text.isWellFormed() ? text.slice(0, MAX_LENGTH) : "";
     } catch {
         // A getter of the result throws.
         return "";

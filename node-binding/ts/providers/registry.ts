@@ -6,13 +6,13 @@ import { entryOfPackage } from "../loading/program";
 import type { NativeBridge } from "../native";
 import { OwnMap, parseJson, toJsonText } from "../originals";
 import { describeWithCauses, tracebackOf } from "../process/errors";
-import { classOf, type Taken } from "./attributes";
+import { classOf, type StoredAttributes } from "./attributes";
 import { autonamingOf } from "./autonaming";
 import { CallFailed, type Configuration, callProvider, methodsOf, type Warn } from "./calls";
 import { Claims, takenOf } from "./configured";
 import { assignsFunctions } from "./constructors";
 import { nameOf } from "./conversion";
-import { Shared } from "./copies";
+import { ProviderInUse } from "./copies";
 import { exportOf, findExport } from "./exported";
 import { limitsOf } from "./rate-limits";
 import { factoryOf, type Locate, type Place, type ProviderFactory, today } from "./registered";
@@ -145,7 +145,7 @@ export class ProviderRegistry {
                 answer = await call(called);
             });
         } catch (thrown) {
-            if (thrown instanceof Shared) {
+            if (thrown instanceof ProviderInUse) {
                 throw new CallFailed({ kind: "noProvider", message: thrown.message, traceback: "" }, thrown);
             }
             // What the method has answered must not be lost over what is noted of the object afterwards.
@@ -166,7 +166,7 @@ export class ProviderRegistry {
     }
 
     /** What the factory makes that is registered by hand for the object's class, for a run that needs one of its own. */
-    async #ownOf(provider: object, { text }: Taken): Promise<object | undefined> {
+    async #ownOf(provider: object, { text }: StoredAttributes): Promise<object | undefined> {
         const ownClass = classOf(provider);
         if (ownClass === undefined) {
             return undefined;

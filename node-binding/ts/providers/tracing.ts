@@ -4,7 +4,7 @@ type Context = object;
 
 // Where every copy of `@opentelemetry/api` 1.x keeps what an SDK has registered. To load the program's copy would be to guess
 // which one it is, and a bundled program has none that could be loaded.
-interface Registered {
+interface OtelGlobals {
     context?: { active(): Context; with<T>(context: Context, action: () => T): T };
     propagation?: { extract(context: Context, carrier: Carrier, getter: typeof GETTER): Context };
 }
@@ -35,7 +35,7 @@ export function belowCall<T>(trace: TraceContext, action: () => T): T {
 }
 
 function contextOf(
-    manager: NonNullable<Registered["context"]>,
+    manager: NonNullable<OtelGlobals["context"]>,
     { traceparent, tracestate }: TraceContext,
 ): Context | undefined {
     const carrier: Carrier = tracestate === "" ? { traceparent } : { traceparent, tracestate };
@@ -47,6 +47,6 @@ function contextOf(
     }
 }
 
-function registered(): Registered | undefined {
-    return (globalThis as unknown as Record<symbol, Registered | undefined>)[REGISTERED];
+function registered(): OtelGlobals | undefined {
+    return (globalThis as unknown as Record<symbol, OtelGlobals | undefined>)[REGISTERED];
 }

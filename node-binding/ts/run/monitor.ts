@@ -25,7 +25,7 @@ interface Registration extends Message {
     getName(): string;
 }
 
-interface Registered {
+interface RegistrationResponse {
     getUrn(): string;
     getObject(): { toJavaScript(): Record<string, unknown> } | undefined;
 }
@@ -42,7 +42,7 @@ export function monitorClient(sdk: Sdk, requests: Requests): object {
     return clientOf(sdk.monitorMethods, requests, (rpc, request, callback) => (error, response) => {
         if (error === null) {
             if (rpc === "RegisterResource") {
-                const { getUrn, getObject } = response as Registered;
+                const { getUrn, getObject } = response as RegistrationResponse;
                 const outputs = (): string[] => keysOf(getObject.call(response)?.toJavaScript() ?? {});
                 const registration = request as Registration;
                 requests.registered(registration.getType(), registration.getName(), getUrn.call(response), outputs);

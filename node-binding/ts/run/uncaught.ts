@@ -5,12 +5,12 @@ import { textOf } from "../process/errors";
 import { listen } from "../process/own-listeners";
 import type { Run } from "./run";
 
-interface Attributed {
+interface LabelledRun {
     run: Run;
     label: string;
 }
 
-const runs = new Set<Attributed>();
+const runs = new Set<LabelledRun>();
 // The SDK lets several promises fail with one error.
 const seen = new WeakSet<object>();
 

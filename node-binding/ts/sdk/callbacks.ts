@@ -12,12 +12,12 @@ interface Server {
     registerStackInvokeTransformAsync?(this: object, transform: Transform): Promise<unknown>;
 }
 
-/** What a transform threw, with the transform's name: the SDK keeps the text of it only. */
-interface Thrown {
+/** A call of a transform: what it threw, with the transform's name. The SDK keeps the text of it only. */
+interface TransformCall {
     error?: { thrown: unknown; name: string };
 }
 
-const inCall = new AsyncLocalStorage<Thrown>();
+const inCall = new AsyncLocalStorage<TransformCall>();
 
 /** An object that the SDK takes for its callback server; undefined for an SDK that has none. */
 export function callbackServer(CallbackServer: { prototype: object } | undefined, monitor: object): object | undefined {
@@ -75,7 +75,7 @@ export async function callByToken(callbacks: unknown, token: string, bytes: Uint
     if (callback === undefined) {
         throw new Error(`the program has no function with the token ${token}`);
     }
-    const call: Thrown = {};
+    const call: TransformCall = {};
     try {
         return (await inCall.run(call, () => callback(bytes))).serializeBinary();
     } catch (error) {

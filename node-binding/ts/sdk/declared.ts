@@ -21,14 +21,14 @@ export interface Maker {
 // The property in which the SDK keeps a provider.
 const PROVIDER = "__provider";
 
-/** What was noted of a run's classes: types say little, for many classes share one. */
-interface Noted {
+/** The classes of a run's resources: types say little, for many classes share one. */
+interface RunClasses {
     makers: Map<object, Maker>;
     /** What the first resource of each class declares, by type and name. */
     declared: Map<string, DeclaredOutputs>;
 }
 
-const noted = new WeakMap<Store, Noted>();
+const noted = new WeakMap<Store, RunClasses>();
 
 function keyOf(type: string, name: string): string {
     return `${type}\0${name}`;

@@ -4,7 +4,7 @@ import { allOf, OwnMap, OwnSet } from "../originals";
 import { type AnyOutput, isOutput } from "./captured-outputs";
 
 /** An output with its value. */
-export interface Resolved {
+export interface ResolvedOutput {
     isKnown: boolean;
     isSecret: boolean;
     value: unknown;
@@ -12,11 +12,11 @@ export interface Resolved {
 
 /** What the outputs in a result stand for; those that are met before they are known are noted, to be awaited. */
 export class Outputs {
-    readonly #resolved = new OwnMap<object, Resolved>();
+    readonly #resolved = new OwnMap<object, ResolvedOutput>();
     readonly #open = new OwnSet<AnyOutput>();
 
     /** The value of an output; undefined for what is none, `"open"` for one that is still to be awaited. */
-    get(value: object): Resolved | "open" | undefined {
+    get(value: object): ResolvedOutput | "open" | undefined {
         if (!isOutput(value)) {
             return undefined;
         }

@@ -100,7 +100,7 @@ function check(value: unknown, place: () => string): void {
 const TOO_DEEP =
     "is nested too deeply: values may hold 100 levels of objects and lists; make it flatter, or pass it as a text (JSON)";
 /** So deep it is looked through, which is more than any message can hold. */
-const MOST_LEVELS = 1000;
+const MAX_LEVELS = 1000;
 
 /** Looks through one value, as the SDK would. */
 class Search {
@@ -124,7 +124,7 @@ class Search {
         if (this.#above.has(value)) {
             throw new Unsendable(this.#path(), ITSELF);
         }
-        if (this.#above.size > MOST_LEVELS) {
+        if (this.#above.size > MAX_LEVELS) {
             throw new Unsendable(this.place(), TOO_DEEP);
         }
         this.#above.add(value);

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { parseJson } from "../originals";
 import { ask } from "./judgement";
-import { Kit, Swept, type TestInfo } from "./kit";
+import { CleanupOnly, Kit, type TestInfo } from "./kit";
 import type { CrashKind, CrashPlan } from "./stack/points";
 import { made } from "./stack/subject";
 
@@ -119,7 +119,7 @@ export async function withKit<T>(kit: Kit, action: () => Promise<T>): Promise<T>
     try {
         return await ended(kit, action);
     } catch (thrown) {
-        if (!(thrown instanceof Swept)) {
+        if (!(thrown instanceof CleanupOnly)) {
             kit.tell(kit.evidence());
         }
         throw thrown;

@@ -21,7 +21,7 @@ import {
     type TestInfo,
     writeCases,
 } from "./index";
-import { Swept } from "./kit";
+import { CleanupOnly } from "./kit";
 import { type MalokoFixtures, type Runner, registerCrashes, registerLaws, registerLifecycle, testInfo } from "./runner";
 
 export { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from "@jest/globals";
@@ -138,7 +138,7 @@ function makeTest<All>(fixtures: Fixtures): MalokoTest<All> {
                     await withKit(kit, () => inTime(body(all), timeout));
                 } catch (thrown) {
                     // What was left is deleted, and the test is to do nothing else.
-                    if (!(thrown instanceof Swept)) {
+                    if (!(thrown instanceof CleanupOnly)) {
                         throw thrown;
                     }
                 }

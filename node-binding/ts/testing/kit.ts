@@ -31,8 +31,8 @@ export interface TestInfo {
 }
 
 /** A test has deleted what an earlier run of it left, and is to do nothing else. */
-export class Swept extends Error {
-    override readonly name = "Swept";
+export class CleanupOnly extends Error {
+    override readonly name = "CleanupOnly";
 }
 
 // So long (milliseconds) an operation that nobody awaited may take to end once it is told to.
@@ -171,7 +171,7 @@ export class Kit implements Owner {
         throwAll(errors);
         const what = done.length === 0 ? "nothing was left" : `deleted: ${done.join(", ")}`;
         this.info.skip?.(what);
-        throw new Swept(what);
+        throw new CleanupOnly(what);
     }
 
     /** Where the operations of a stack are to be cut off. */

@@ -1,7 +1,7 @@
 // Snapshots of plans, calls and states that are the same in every run: `expect.addSnapshotSerializer`.
 import * as os from "node:os";
 import { inspect } from "node:util";
-import { scrubbedValues } from "./scrubbing";
+import { redactedValues } from "./redaction";
 import { HIDDEN } from "./values";
 
 /** What jest and vitest call a serialiser. */
@@ -43,7 +43,7 @@ function shown(value: object): unknown {
     const secrets = marked.get(value)?.() ?? [];
     // Before ids and times are put into brackets, which may hold a part of a secret.
     return normalized(
-        scrubbedValues(
+        redactedValues(
             value,
             secrets.map((secret) => [secret, HIDDEN]),
         ),

@@ -99,7 +99,7 @@ export function matches(actual: unknown, expected: unknown): boolean {
     return difference(actual, expected) === undefined;
 }
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** A value on one line, shortened. */
 export function show(value: unknown): string {
@@ -108,7 +108,7 @@ export function show(value: unknown): string {
         : typeof value === "string"
           ? JSON.stringify(value)
           : inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY, sorted: true });
-    return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+    return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 1)}…`;
 }
 
 /** A value as JSON has it; what JSON has not is shown as Node does. */

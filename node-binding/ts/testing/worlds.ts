@@ -39,12 +39,12 @@ interface Owner {
 }
 
 /** What was in a world before a test made anything, and whose objects came since. */
-interface Joined {
+interface WorldUse {
     before: Set<string>;
     owners: Owner[];
 }
 
-const joined = new WeakMap<object, Joined>();
+const joined = new WeakMap<object, WorldUse>();
 
 /** Says that the resources of a stack are objects of that world. Throws a TypeError where it is no world. */
 export function joinWorld(world: object, owner: Owner): void {

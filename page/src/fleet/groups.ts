@@ -57,13 +57,13 @@ export function groupsOf(catalog: FleetCatalog): Group[] {
 }
 
 /** Shorter names are too often a part of other words. */
-const SHORTEST = 3;
+const MIN_LENGTH = 3;
 
 /** The text without what names this one stack: its id, its name, its labels. */
 function mask({ id, labels }: Member, text: string): string {
     const places = new Map(Object.entries(labels).map(([label, value]) => [value, `{${label}}`]));
     for (const name of [id.slice(id.lastIndexOf("/") + 1), id]) places.set(name, "{stack}");
-    const names = [...places.keys()].filter((name) => name.length >= SHORTEST && text.includes(name));
+    const names = [...places.keys()].filter((name) => name.length >= MIN_LENGTH && text.includes(name));
     if (names.length === 0) return text;
     // Longer ones first: they may have the others in them.
     names.sort((a, b) => b.length - a.length);

@@ -11,8 +11,8 @@ import { Bar, StackLink, StandingBadge } from "./signs.tsx";
 import { BAR, paceOf, rateWords, runWords, secondsWords, timeOf } from "./words.ts";
 
 /** More of them are in the views of their own. */
-const MOST_GROUPS = 10;
-const MOST_AT_WORK = 50;
+const MAX_GROUPS = 10;
+const MAX_AT_WORK = 50;
 
 export function FleetOverview({ catalog, groups }: { catalog: FleetCatalog; groups: Group[] }): JSX.Element {
     const { data } = catalog;
@@ -66,7 +66,7 @@ function WhatFailed({ groups, catalog }: { groups: Group[]; catalog: FleetCatalo
         <section class={counts.failed > 0 ? "block bad" : "block warn"}>
             <h3>{failedWords(catalog.data)}</h3>
             <ul class="failure-groups">
-                {groups.slice(0, MOST_GROUPS).map((group, index) => (
+                {groups.slice(0, MAX_GROUPS).map((group, index) => (
                     <li key={index}>
                         <StandingBadge standing={group.outcome} many={group.stacks.length} />
                         <span>
@@ -83,9 +83,9 @@ function WhatFailed({ groups, catalog }: { groups: Group[]; catalog: FleetCatalo
                     </li>
                 ))}
             </ul>
-            {groups.length > MOST_GROUPS && (
+            {groups.length > MAX_GROUPS && (
                 <p>
-                    <a href={address("failures")}>and {whole(groups.length - MOST_GROUPS)} more</a>
+                    <a href={address("failures")}>and {whole(groups.length - MAX_GROUPS)} more</a>
                 </p>
             )}
         </section>
@@ -155,7 +155,7 @@ function wavesOf(catalog: FleetCatalog): Wave[] {
 function AtWork({ catalog }: { catalog: FleetCatalog }): JSX.Element {
     const { atWork, counts } = catalog.data;
     const all = Math.max(atWork.length, counts.running + counts.retrying);
-    const shown = atWork.slice(0, MOST_AT_WORK);
+    const shown = atWork.slice(0, MAX_AT_WORK);
     return (
         <section class="block">
             <h3>At work when the page was written</h3>

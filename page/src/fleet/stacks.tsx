@@ -26,8 +26,8 @@ const COLUMNS: [Column, string][] = [
     ["text", "What is said"],
 ];
 /** Labels with more values than this are searched for. */
-const MOST_VALUES = 200;
-const MOST_LABELS = 6;
+const MAX_VALUES = 200;
+const MAX_LABELS = 6;
 /** A parameter for the value of each label. */
 const OF_LABEL = "label.";
 
@@ -120,8 +120,8 @@ function Choices({ catalog }: { catalog: FleetCatalog }): JSX.Element {
         return [...counts].sort(([a], [b]) => a - b).map(([wave, many]): [string, number] => [String(wave + 1), many]);
     }, [catalog]);
     const labels = catalog.labels
-        .filter(({ name, values }) => values.length <= MOST_VALUES || route.value.params[OF_LABEL + name])
-        .slice(0, MOST_LABELS);
+        .filter(({ name, values }) => values.length <= MAX_VALUES || route.value.params[OF_LABEL + name])
+        .slice(0, MAX_LABELS);
     return (
         <div class="choices">
             {labels.map(({ name, values }) => (

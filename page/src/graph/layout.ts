@@ -35,7 +35,7 @@ const STRETCHED = 0.6;
 /** From left to right lines cross fewer boxes, which are wide: it is taken unless it is stretched by so much more. */
 const LEFT_TO_RIGHT = 0.6;
 /** Larger boxes are laid out once. */
-const MOST_TRIED = 120;
+const MAX_TRIED = 120;
 
 /** The size of a box, and where those inside it are. */
 interface Inner {
@@ -116,7 +116,7 @@ function arrange(box: string, list: Item[], inBox: Map<string, [string, string][
     if (linked.size > 0) {
         const members = list.filter((item) => linked.has(item.id));
         const across = ranked(members, lines, inner, "LR");
-        const better = members.length <= MOST_TRIED && stretch(across) > STRETCHED;
+        const better = members.length <= MAX_TRIED && stretch(across) > STRETCHED;
         const down = better ? ranked(members, lines, inner, "TB") : across;
         Object.assign(result, stretch(down) + LEFT_TO_RIGHT < stretch(across) ? down : across);
     }

@@ -8,8 +8,8 @@ export interface View {
     scale: number;
 }
 
-const LEAST = 0.05;
-const MOST = 3;
+const MIN_SCALE = 0.05;
+const MAX_SCALE = 3;
 
 /** The view in which all of a drawing is seen, at its own size at most. */
 export function fitted(drawing: { width: number; height: number }, frame: { width: number; height: number }): View {
@@ -20,7 +20,7 @@ export function fitted(drawing: { width: number; height: number }, frame: { widt
         room(frame.width) / Math.max(drawing.width, 1),
         room(frame.height) / Math.max(drawing.height, 1),
     );
-    const kept = Math.max(scale, LEAST);
+    const kept = Math.max(scale, MIN_SCALE);
     return {
         scale: kept,
         x: Math.max((frame.width - drawing.width * kept) / 2, margin),
@@ -30,7 +30,7 @@ export function fitted(drawing: { width: number; height: number }, frame: { widt
 
 /** Zooms about a point that stays where it is. */
 export function zoomed(view: View, factor: number, [x, y]: [number, number]): View {
-    const scale = Math.min(MOST, Math.max(LEAST, view.scale * factor));
+    const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, view.scale * factor));
     const by = scale / view.scale;
     return { scale, x: x - (x - view.x) * by, y: y - (y - view.y) * by };
 }

@@ -140,7 +140,7 @@ function openInputs(catalog: Catalog, resource: number, only?: Set<string>): Par
 }
 
 /** So many properties are named. */
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 /** More was done than was planned. */
 function ofMore(catalog: Catalog, row: Departure, steps: Step[]): Part[] {
@@ -155,9 +155,9 @@ function ofMore(catalog: Catalog, row: Departure, steps: Step[]): Part[] {
     const names = [...new Set(keys.length > 0 ? keys : paths)];
     if (names.length === 0) return [];
     const codes = names
-        .slice(0, MOST_NAMED)
+        .slice(0, MAX_NAMED)
         .flatMap((code, place): Part[] => (place > 0 ? [", ", { code }] : [{ code }]));
-    const more = names.length > MOST_NAMED ? " and more" : "";
+    const more = names.length > MAX_NAMED ? " and more" : "";
     const verb = keys.length > 0 ? " changed, which forces a replacement" : " changed";
     const open = openInputs(catalog, row.resource, new Set(names.map((name) => name.split(/[.[]/, 1)[0] ?? name)));
     const origin: Part[] = open ? [" The plan did not know ", ...open, " yet."] : [];

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { printing } from "../app.ts";
-import { MOST_PRINTED, useWindow } from "./virtual.ts";
+import { MAX_PRINTED, useWindow } from "./virtual.ts";
 
 interface Props {
     role: "tree" | "listbox" | "grid";
@@ -132,9 +132,9 @@ export function PickList(props: Props): JSX.Element {
                     </div>
                 ))}
             </div>
-            {printed && count > MOST_PRINTED && (
+            {printed && count > MAX_PRINTED && (
                 <p>
-                    The first {MOST_PRINTED} of {count} are printed.
+                    The first {MAX_PRINTED} of {count} are printed.
                 </p>
             )}
         </div>

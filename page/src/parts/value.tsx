@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Properties, Shown, Special } from "../data.ts";
+import type { Properties, PropertyValue, Special } from "../data.ts";
 import type { Catalog } from "../model/catalog.ts";
 import { count, whole } from "../model/words.ts";
 import { Lock, ResourceLink } from "./badges.tsx";
@@ -11,12 +11,12 @@ import { Lock, ResourceLink } from "./badges.tsx";
 const LONG_TEXT = 600;
 const LONG_LIST = 100;
 
-export function isSpecial(value: Shown | undefined): value is Special {
+export function isSpecial(value: PropertyValue | undefined): value is Special {
     return typeof value === "object" && value !== null && !Array.isArray(value) && typeof value.$ === "string";
 }
 
 /** A value, over as many lines as it needs. */
-export function Value({ value, catalog }: { value: Shown | undefined; catalog: Catalog }): JSX.Element {
+export function Value({ value, catalog }: { value: PropertyValue | undefined; catalog: Catalog }): JSX.Element {
     if (value === undefined) return <span class="dim">absent</span>;
     if (isSpecial(value)) {
         if (value.$ === "object") return <Members members={value.members} catalog={catalog} />;
@@ -39,7 +39,7 @@ function Members({ members, catalog }: { members: Properties; catalog: Catalog }
     return <Entries entries={entries} catalog={catalog} />;
 }
 
-function Entries({ entries, catalog }: { entries: [string, Shown][]; catalog: Catalog }): JSX.Element {
+function Entries({ entries, catalog }: { entries: [string, PropertyValue][]; catalog: Catalog }): JSX.Element {
     const [all, setAll] = useState(false);
     const shown = all ? entries : entries.slice(0, LONG_LIST);
     return (
@@ -103,7 +103,7 @@ function LongText({ text }: { text: string }): JSX.Element {
 }
 
 /** A value in one line, for lists. */
-export function brief(value: Shown | undefined): string {
+export function brief(value: PropertyValue | undefined): string {
     if (value === undefined) return "absent";
     if (value === null || typeof value === "boolean" || typeof value === "number") return String(value);
     if (typeof value === "string") return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value);

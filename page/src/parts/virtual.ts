@@ -12,7 +12,7 @@ import { useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { printing } from "../app.ts";
 
 /** More rows than this are not printed. */
-export const MOST_PRINTED = 2000;
+export const MAX_PRINTED = 2000;
 
 export interface Window {
     /** The element that scrolls. */
@@ -66,7 +66,7 @@ export function useWindow(count: number, size: (index: number) => number, measur
 }
 
 function everything(count: number, size: (index: number) => number): VirtualItem[] {
-    return Array.from({ length: Math.min(count, MOST_PRINTED) }, (_, index) => ({
+    return Array.from({ length: Math.min(count, MAX_PRINTED) }, (_, index) => ({
         key: index,
         index,
         start: 0,

@@ -7,11 +7,11 @@ export interface Range {
 }
 
 /** The least that is shown. */
-const LEAST_MS = 0.5;
+const MIN_MS = 0.5;
 
 /** A range that keeps within the run. */
 export function within(range: Range, end: number): Range {
-    const span = Math.min(Math.max(range.to - range.from, LEAST_MS), end);
+    const span = Math.min(Math.max(range.to - range.from, MIN_MS), end);
     const from = Math.min(Math.max(range.from, 0), end - span);
     return { from, to: from + span };
 }

@@ -14,7 +14,7 @@ import { GraphBox, GraphLines, GraphTexts } from "./graph-parts.tsx";
 const toggled = signal<ReadonlySet<string>>(new Set());
 const kinds = signal<ReadonlySet<string>>(new Set(["parent", "dependency", "deletedWith"]));
 /** More boxes than these are not drawn at once. */
-const MOST_BOXES = 800;
+const MAX_BOXES = 800;
 
 /** Smaller than this, the names can not be read. */
 const READABLE = 0.75;
@@ -43,7 +43,7 @@ export function Graph(props: {
         [catalog, nested, providers, keep, toggled.value, found],
     );
     const drawn = useMemo((): Layout | undefined => {
-        if (flatten(boxes).length > MOST_BOXES) return undefined;
+        if (flatten(boxes).length > MAX_BOXES) return undefined;
         return layout(boxes, links(catalog, boxes, kinds.value as ReadonlySet<EdgeKind>));
     }, [catalog, boxes, kinds.value]);
 
@@ -80,7 +80,7 @@ export function Graph(props: {
                 <Canvas catalog={catalog} drawn={drawn} selected={selected} onPick={onPick} />
             ) : (
                 <p class="empty">
-                    These are more than {whole(MOST_BOXES)} boxes.{" "}
+                    These are more than {whole(MAX_BOXES)} boxes.{" "}
                     <button
                         type="button"
                         onClick={() => {

@@ -144,7 +144,7 @@ function ThisRun(): JSX.Element {
 }
 
 /** More resources are not listed: such an operation has a page of its own. */
-const MOST_CHANGED = 200;
+const MAX_CHANGED = 200;
 /** The properties of so many are unfolded. */
 const FEW_CHANGED = 3;
 
@@ -154,7 +154,7 @@ function Changed({ catalog, version }: { catalog: Catalog; version: number }): J
         <>
             <h3>What it changed</h3>
             {all.length === 0 && <p class="dim">Nothing that it changed is in this page.</p>}
-            {all.slice(0, MOST_CHANGED).map(({ resource, operation }) => (
+            {all.slice(0, MAX_CHANGED).map(({ resource, operation }) => (
                 <article key={resource} class="past-change">
                     <p>
                         <ResourceLink catalog={catalog} index={resource} type />{" "}
@@ -171,7 +171,7 @@ function Changed({ catalog, version }: { catalog: Catalog; version: number }): J
                     )}
                 </article>
             ))}
-            {all.length > MOST_CHANGED && <p class="dim">and {count(all.length - MOST_CHANGED, "more resource")}</p>}
+            {all.length > MAX_CHANGED && <p class="dim">and {count(all.length - MAX_CHANGED, "more resource")}</p>}
             <p class="dim">
                 All of it, with what is no longer in the stack: <code>maloko stack history page {version}</code>
             </p>

@@ -102,7 +102,7 @@ function Running({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element 
             <h3>{live ? "Running now" : "Running when it was cut off"}</h3>
             {!live && <p>The outcome of these is unknown.</p>}
             <ul class="plain">
-                {open.slice(0, MOST_ERRORS).map(({ activity, index }) => (
+                {open.slice(0, MAX_ERRORS).map(({ activity, index }) => (
                     <li key={index}>
                         <a href={address("run", String(index))}>{activity.name}</a>
                         {activity.resource !== undefined && (
@@ -114,14 +114,14 @@ function Running({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element 
                         <span class="dim">since {offset(activity.began)}</span>
                     </li>
                 ))}
-                {open.length > MOST_ERRORS && <li class="dim">and {whole(open.length - MOST_ERRORS)} more</li>}
+                {open.length > MAX_ERRORS && <li class="dim">and {whole(open.length - MAX_ERRORS)} more</li>}
             </ul>
         </section>
     );
 }
 
 /** More errors than these are in the log alone. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element | null {
     const calls = run.activities
@@ -143,7 +143,7 @@ function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element |
     return (
         <section class="block bad">
             <h3>{count(many, "error")}</h3>
-            {final.slice(0, MOST_ERRORS).map(({ activity, index }) => (
+            {final.slice(0, MAX_ERRORS).map(({ activity, index }) => (
                 <article key={index}>
                     <h4>
                         {activity.resource === undefined ? (
@@ -161,10 +161,10 @@ function Errors({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element |
                     <CallError activity={activity} />
                 </article>
             ))}
-            {messages.slice(0, MOST_ERRORS).map((one, index) => (
+            {messages.slice(0, MAX_ERRORS).map((one, index) => (
                 <Message key={index} catalog={catalog} diagnostic={one} />
             ))}
-            {many > MOST_ERRORS && <a href={address("log", undefined, { severity: "error" })}>All errors in the log</a>}
+            {many > MAX_ERRORS && <a href={address("log", undefined, { severity: "error" })}>All errors in the log</a>}
         </section>
     );
 }
@@ -206,10 +206,10 @@ function Warnings({ catalog, run }: { catalog: Catalog; run: Run }): JSX.Element
     return (
         <section class="block warn">
             <h3>{count(warnings.length, "warning")}</h3>
-            {warnings.slice(0, MOST_ERRORS).map((one, index) => (
+            {warnings.slice(0, MAX_ERRORS).map((one, index) => (
                 <Message key={index} catalog={catalog} diagnostic={one} />
             ))}
-            {warnings.length > MOST_ERRORS && (
+            {warnings.length > MAX_ERRORS && (
                 <a href={address("log", undefined, { severity: "warning" })}>All warnings in the log</a>
             )}
         </section>

@@ -11,7 +11,7 @@ import { OpBadge, ResourceLink, Sentence } from "../parts/badges.tsx";
 import { address } from "../route.ts";
 
 /** More rows than these are not listed: those that differ come first. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 export function Plan({ catalog }: { catalog: Catalog }): JSX.Element {
     const { run } = catalog.data;
@@ -34,12 +34,12 @@ export function Plan({ catalog }: { catalog: Catalog }): JSX.Element {
                     </tr>
                 </thead>
                 <tbody>
-                    {rows.slice(0, MOST_ROWS).map((row) => (
+                    {rows.slice(0, MAX_ROWS).map((row) => (
                         <Row key={row.resource} catalog={catalog} row={row} />
                     ))}
                 </tbody>
             </table>
-            {rows.length > MOST_ROWS && <p class="dim">and {whole(rows.length - MOST_ROWS)} more</p>}
+            {rows.length > MAX_ROWS && <p class="dim">and {whole(rows.length - MAX_ROWS)} more</p>}
         </div>
     );
 }

@@ -15,7 +15,7 @@ import { PropertyTable } from "../parts/value.tsx";
 import { address } from "../route.ts";
 
 /** Longer lists of links are cut off. */
-const MOST_LINKS = 100;
+const MAX_LINKS = 100;
 
 export function ResourceDetail({ catalog, index }: { catalog: Catalog; index: number }): JSX.Element {
     const resource = catalog.resource(index) as Resource;
@@ -131,7 +131,7 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                 <table class="calls">
                     <caption>Calls and waiting</caption>
                     <tbody>
-                        {activities.slice(0, MOST_LINKS).map((at) => {
+                        {activities.slice(0, MAX_LINKS).map((at) => {
                             const activity = run.activities[at];
                             if (!activity) return null;
                             return (
@@ -152,7 +152,7 @@ function InThisRun({ catalog, index }: { catalog: Catalog; index: number }): JSX
                     </tbody>
                 </table>
             )}
-            {messages.slice(0, MOST_LINKS).map((at) => {
+            {messages.slice(0, MAX_LINKS).map((at) => {
                 const message = run.diagnostics[at];
                 return (
                     message && (
@@ -210,7 +210,7 @@ function EdgeList(props: { catalog: Catalog; title: string; edges: Edge[]; end: 
         <>
             <h4>{props.title}</h4>
             <ul class="plain edges">
-                {props.edges.slice(0, MOST_LINKS).map((edge, place) => (
+                {props.edges.slice(0, MAX_LINKS).map((edge, place) => (
                     <li key={place}>
                         <ResourceLink catalog={props.catalog} index={edge[props.end]} type />{" "}
                         {edge.kind === "dependency" && edge.properties.length === 0 && (
@@ -224,7 +224,7 @@ function EdgeList(props: { catalog: Catalog; title: string; edges: Edge[]; end: 
                         <span class="dim">{BY[edge.kind]}</span>
                     </li>
                 ))}
-                {props.edges.length > MOST_LINKS && <li class="dim">and {props.edges.length - MOST_LINKS} more</li>}
+                {props.edges.length > MAX_LINKS && <li class="dim">and {props.edges.length - MAX_LINKS} more</li>}
             </ul>
         </>
     );

@@ -18,7 +18,7 @@ import { adjust, go, pick, route, withParams } from "../route.ts";
 const HEAD = 28;
 const LINE = 20;
 /** So many properties are in the list; the details have all. */
-const MOST_LINES = 6;
+const MAX_LINES = 6;
 
 /** The rows that were unfolded by hand, by their main step. */
 const unfolded = signal<ReadonlySet<number>>(new Set());
@@ -142,9 +142,9 @@ function linesBelow(catalog: Catalog, steps: Step[], { row, part }: StepLine): B
     const error = failed ? failureLine(catalog, failed) : "";
     const errors: Below[] = error ? [{ error }] : [];
     const changes = changing(steps, row)?.changes ?? [];
-    if (changes.length <= MOST_LINES) return [...errors, ...changes];
-    const left = changes.length - MOST_LINES + 1;
-    return [...errors, ...changes.slice(0, MOST_LINES - 1), `and ${left} more properties`];
+    if (changes.length <= MAX_LINES) return [...errors, ...changes];
+    const left = changes.length - MAX_LINES + 1;
+    return [...errors, ...changes.slice(0, MAX_LINES - 1), `and ${left} more properties`];
 }
 
 const SIGNS = { add: "+", delete: "−", update: "~" };

@@ -11,7 +11,7 @@ use crate::yaml;
 /// What belongs to where the template came from, and not to the project.
 const LEFT_OUT: [&str; 3] = [".git", ".maloko", "node_modules"];
 /// Deeper nesting is no template but a file system that goes round in circles.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// A folder with a project file in which `${PROJECT}` and `${DESCRIPTION}` stand for what a project is called.
 pub(super) struct Folder {
@@ -84,7 +84,7 @@ impl Folder {
     /// The files of a project that is made from it.
     pub(super) fn files(&self, name: &str, description: &str) -> Result<Vec<TemplateFile>> {
         let mut copied = Vec::new();
-        collect(&self.directory, Path::new(""), DEEPEST, &mut copied)?;
+        collect(&self.directory, Path::new(""), MAX_DEPTH, &mut copied)?;
         for file in &mut copied {
             let Ok(text) = std::str::from_utf8(&file.bytes) else { continue };
             let mut text = text.replace("${PROJECT}", name).replace("${DESCRIPTION}", description);

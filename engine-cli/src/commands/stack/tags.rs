@@ -15,8 +15,8 @@ use crate::workplace::Workplace;
 use crate::workplace::tags::{change, read};
 
 /// What Pulumi allows, in characters.
-const LONGEST_NAME: usize = 40;
-const LONGEST_VALUE: usize = 256;
+const MAX_NAME_LENGTH: usize = 40;
+const MAX_VALUE_LENGTH: usize = 256;
 
 /// Runs `stack tag`.
 pub(super) async fn run(context: &Context, command: &StackTagCommand) -> Result<()> {
@@ -76,14 +76,14 @@ pub(super) async fn give(workplace: &Workplace<'_>, stack: &StackName, wanted: B
 
 fn check(name: &str, value: &str) -> Result<()> {
     let allowed = |character: char| character.is_ascii_alphanumeric() || "-_.:".contains(character);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(allowed) {
+    if name.is_empty() || name.len() > MAX_NAME_LENGTH || !name.chars().all(allowed) {
         return Err(Failure::configuration(format!(
-            "'{name}' cannot be a tag: it has 1 to {LONGEST_NAME} letters, digits, '-', '_', '.' and ':'"
+            "'{name}' cannot be a tag: it has 1 to {MAX_NAME_LENGTH} letters, digits, '-', '_', '.' and ':'"
         )));
     }
-    if value.chars().count() > LONGEST_VALUE {
+    if value.chars().count() > MAX_VALUE_LENGTH {
         return Err(Failure::configuration(format!(
-            "the value of the tag '{name}' is too long: {LONGEST_VALUE} characters are allowed"
+            "the value of the tag '{name}' is too long: {MAX_VALUE_LENGTH} characters are allowed"
         )));
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::display::Redactor;
 
 /// So many are kept, each up to so many characters: an engine that distributes stacks keeps them with the end of each.
 const KEPT: usize = 3;
-const LONGEST: usize = 400;
+const MAX_LENGTH: usize = 400;
 
 /// See the module's text.
 #[derive(Default)]
@@ -20,7 +20,7 @@ impl Warnings {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let line = |text: &String| {
             let text = redactor.message(text);
-            text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect()
+            text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_LENGTH).collect()
         };
         kept.iter().map(line).collect()
     }

@@ -24,7 +24,7 @@ use crate::driver::reports::progress::{Counts, Progress};
 use crate::driver::run::Run;
 
 /// So many calls that go on are named.
-const SLOWEST: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// See the module's text.
 pub struct Outside {
@@ -100,7 +100,7 @@ impl Outside {
     /// How far the run has come.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.counts.with_calls(self.in_flight.slowest(self.host.now(), SLOWEST))
+        self.counts.with_calls(self.in_flight.slowest(self.host.now(), MAX_NAMED))
     }
 
     /// Does what takes no time. Gives back what the loop has to see to: [`Action::Do`], for a record that is awaited too,

@@ -14,7 +14,7 @@ use crate::driver::Engine;
 /// So often the calls in flight are looked at.
 const LOOK: Duration = Duration::from_secs(10);
 /// A call is first told of when it has taken this long, and again each time that this has doubled.
-const FIRST: Duration = Duration::from_secs(20);
+const FIRST_NOTICE: Duration = Duration::from_secs(20);
 
 impl Engine {
     /// Begins to watch the calls, if nobody does yet. Ends with the run.
@@ -45,7 +45,7 @@ impl Engine {
     }
 
     fn tell_of_slow_calls(&self) {
-        for (urn, method, age) in self.outside.in_flight.take_slow(self.outside.host.now(), FIRST) {
+        for (urn, method, age) in self.outside.in_flight.take_slow(self.outside.host.now(), FIRST_NOTICE) {
             let message = format!("still waiting for {method} of '{}' ({} s)", urn.name(), age.as_secs());
             self.tell_waiting(urn, message);
         }
@@ -65,7 +65,7 @@ impl Engine {
         }
         let now = self.outside.host.now();
         let unchanged = now.saturating_duration_since(last);
-        if unchanged >= FIRST.max(still.told.saturating_mul(2)) {
+        if unchanged >= FIRST_NOTICE.max(still.told.saturating_mul(2)) {
             still.told = unchanged;
             let more = match flow_states.len() - 1 {
                 0 => String::new(),

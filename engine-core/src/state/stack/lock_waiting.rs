@@ -15,7 +15,7 @@ use crate::state::name::StackName;
 
 /// The pauses between two attempts: short ones at first, because most commands are short.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// See the module's text.
 pub struct LockWaitingBackend {
@@ -85,7 +85,7 @@ impl Backend for LockWaitingBackend {
                 self.tell_who_is_waited_for(stack).await;
             }
             clock.wait(pause.min(left)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 

@@ -25,7 +25,7 @@ const DEFAULT: &str = "default";
 /// Ways of getting credentials that need a browser, or the machine where they are.
 const UNSUPPORTED: &[&str] = &["login_session", "credential_source"];
 /// A role may be assumed by a role, and so on; a circle ends here.
-const MOST_ROLES: usize = 8;
+const MAX_ROLES: usize = 8;
 
 type Settings = Vec<(String, String)>;
 
@@ -98,7 +98,7 @@ impl Files {
         let settings = self.profile(name);
         let get = |key: &str| get(&settings, key);
         let wrong = |why: String| Error::Configuration(format!("the AWS profile '{name}' {why}; correct it").into());
-        if depth > MOST_ROLES {
+        if depth > MAX_ROLES {
             return Err(wrong("takes its credentials from itself, by way of source_profile".to_owned()));
         }
         let keys = match (get("aws_access_key_id"), get("aws_secret_access_key")) {

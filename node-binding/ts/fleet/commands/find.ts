@@ -6,7 +6,7 @@ import { attachBy, type Run } from "../run";
 import { RUN } from "../wire";
 import { placeOf, type Request } from "./request";
 
-const MOST = 100;
+const MAX_RUNS = 100;
 
 /** The run of a command. Throws a `FleetError` when there is none. */
 export async function runOf(asked: Request): Promise<Run> {
@@ -37,7 +37,7 @@ export async function newestRuns(client: Client, fleet: string): Promise<Workflo
     const found: WorkflowExecutionInfo[] = [];
     for await (const execution of executions(client, fleet)) {
         found.push(execution);
-        if (found.length === MOST) {
+        if (found.length === MAX_RUNS) {
             break;
         }
     }

@@ -45,7 +45,7 @@ export function sayItGoesOn({ id }: Run): void {
 /** Shows a run until it has ended; gives how it ended. Ctrl-C ends the showing with an `Interrupt`. */
 export async function follow(run: Run, asked: Request, eachLook = (): void => {}): Promise<Result> {
     const quiet = asked.json === true;
-    const drawn = asked.interactive && !quiet ? new Drawn() : undefined;
+    const drawn = asked.interactive && !quiet ? new TerminalLines() : undefined;
     let told = 0;
     let lineAt = performance.now() + LINE;
     let answers = true;
@@ -102,7 +102,7 @@ export function tell(result: Result, asked: Request): number {
 }
 
 // Lines at the end of a terminal that are written again and again.
-class Drawn {
+class TerminalLines {
     #lines = 0;
 
     draw(text: string): void {

@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 /** A stack that begins, and the number of the start. */
-export type Begun = [stack: StackSpec, number: number];
+export type StackStart = [stack: StackSpec, number: number];
 
 /** How a run ended whose stacks ended so. */
 export function outcomeOf(counts: Counts): RunEnd["outcome"] {
@@ -107,8 +107,8 @@ export class Course {
     }
 
     /** The stacks that begin now, each with the number of the start; they count as running from here on. */
-    launches(now: number): Begun[] {
-        const begun: Begun[] = [];
+    launches(now: number): StackStart[] {
+        const begun: StackStart[] = [];
         if (this.paused || this.stopped) {
             return begun;
         }

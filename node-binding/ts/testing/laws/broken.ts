@@ -106,7 +106,7 @@ export class LawBroken extends Error {
 }
 
 /** An error of the provider's own that nobody expected. */
-export class Raised extends LawBroken {
+export class UnexpectedError extends LawBroken {
     constructor(cause: unknown) {
         super({ property: "an error", expected: "none", found: errorText(cause), advice: "" }, cause);
     }
@@ -117,13 +117,13 @@ export class Raised extends LawBroken {
 }
 
 /** An example that says nothing; the message says what one would have to have. */
-export class Discarded extends Error {
-    override readonly name: string = "Discarded";
+export class PassOver extends Error {
+    override readonly name: string = "PassOver";
 }
 
 /** The provider refuses the inputs of an example. */
-export class Refused extends Discarded {
-    override readonly name = "Refused";
+export class InputsRefused extends PassOver {
+    override readonly name = "InputsRefused";
 }
 
 /** How the engine's side ends an example. */
@@ -134,17 +134,17 @@ export type End =
     | { outcome: "broken"; words: Words; caused: boolean };
 
 /** What is thrown at that end, `cause` being what the provider threw; undefined where the law holds. */
-export function thrownAt(end: End, cause: unknown): LawBroken | Discarded | undefined {
+export function thrownAt(end: End, cause: unknown): LawBroken | PassOver | undefined {
     switch (end.outcome) {
         case "holds":
             return undefined;
         case "raised":
-            return new Raised(cause);
+            return new UnexpectedError(cause);
         case "needs":
         case "pass-over":
-            return new Discarded(end.what);
+            return new PassOver(end.what);
         case "refused":
-            return new Refused(end.error, { cause });
+            return new InputsRefused(end.error, { cause });
         case "broken":
             return new LawBroken(end.words, end.caused ? cause : undefined);
     }
@@ -157,5 +157,5 @@ export function errorText(thrown: unknown): string {
 
 /** A thrown thing as a broken law: a provider's own error is one, too. */
 export function asBroken(thrown: unknown): LawBroken {
-    return thrown instanceof LawBroken ? thrown : new Raised(thrown);
+    return thrown instanceof LawBroken ? thrown : new UnexpectedError(thrown);
 }

@@ -14,13 +14,13 @@ import { plainJson } from "../values";
 import { askedOf, unseen, type WorldRequest } from "../worlds";
 import {
     asBroken,
-    Discarded,
     type End,
     errorText,
     errorWithoutSecrets,
-    Raised,
+    PassOver,
     type ShownInputs,
     thrownAt,
+    UnexpectedError,
 } from "./broken";
 import { OutputWatch } from "./guard";
 import { Listener, plans } from "./listener";
@@ -34,11 +34,11 @@ import { askedOfStack, type Laboratory, plain, Trial } from "./trial";
 type Bag = Record<string, unknown>;
 type Which = "empty" | "inputs" | { returned: number };
 type Operation = "preview" | "refreshed-preview" | "up" | "refresh" | "destroy" | "import";
-type Wanted = { name: string; inputs: number; taking: string[]; planted: Record<string, string> };
+type ProgramResource = { name: string; inputs: number; taking: string[]; planted: Record<string, string> };
 
 type Request =
     | { do: "check"; olds: Which; news: Which }
-    | { do: "program"; stack: number; resources: Wanted[]; secret: boolean; together: boolean }
+    | { do: "program"; stack: number; resources: ProgramResource[]; secret: boolean; together: boolean }
     | { do: "run"; operation: Operation; loses: boolean }
     | { do: "cancel"; operation: Operation; method: string }
     | { do: "put-former"; number: number }
@@ -94,7 +94,7 @@ class Host {
         try {
             await this.#answerAll(procedure);
         } catch (thrown) {
-            if (thrown instanceof Discarded) {
+            if (thrown instanceof PassOver) {
                 throw thrown;
             }
             const broken = asBroken(thrown);
@@ -241,7 +241,7 @@ class Host {
         this.#stacks.set(stack, { stack: new Kit(INFO).stack(program, settings), wanted });
     }
 
-    #wanted({ inputs: number, taking, planted }: Wanted, secret: boolean): Inputs {
+    #wanted({ inputs: number, taking, planted }: ProgramResource, secret: boolean): Inputs {
         const wanted = { ...this.inputs[number] };
         const second = this.inputs[1] ?? {};
         for (const key of taking) {
@@ -390,6 +390,6 @@ async function raising<T>(action: () => Promise<T>): Promise<T> {
     try {
         return await action();
     } catch (thrown) {
-        throw new Raised(thrown);
+        throw new UnexpectedError(thrown);
     }
 }

@@ -1,7 +1,7 @@
 // Provider laws: what every provider has to keep, tried with an author's own inputs.
 import { ask } from "../judgement";
 import { plainJson, show } from "../values";
-import { asBroken, LawBroken, lawResultText, type Outcome, Refused } from "./broken";
+import { asBroken, InputsRefused, LawBroken, lawResultText, type Outcome } from "./broken";
 import { tryLaw } from "./host";
 import { LAW_NAMES, type Law, type LawName, laws } from "./laws";
 import {
@@ -151,13 +151,13 @@ export class LawSuite {
 
     // None of the examples said anything.
     #untried(law: Law, reasons: readonly Error[]): Omit<LawVerdict, "law" | "title"> {
-        const examples = reasons.map((it) => ({ refused: it instanceof Refused, text: it.message }));
+        const examples = reasons.map((it) => ({ refused: it instanceof InputsRefused, text: it.message }));
         const result = ask<Outcome & { what?: string }>({ ask: "nothing_tried", examples });
         const text = this.#text(law, result);
         if (result.what !== undefined) {
             return { status: "needs", reason: result.what, text };
         }
-        const error = LawBroken.untried(law.name, text, reasons[0] ?? new Refused());
+        const error = LawBroken.untried(law.name, text, reasons[0] ?? new InputsRefused());
         return { status: "broken", text: error.message, error };
     }
 

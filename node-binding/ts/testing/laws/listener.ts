@@ -5,12 +5,12 @@ import { NetworkWatch } from "./guard";
 import type { Trial } from "./trial";
 
 // Milliseconds: a create may have failed before it was called.
-const LONGEST_WAIT = 1000;
+const MAX_WAIT = 1000;
 
 type Method = (...args: unknown[]) => unknown;
 
 /** A call, as the provider saw it. */
-export interface Heard {
+export interface ObservedCall {
     method: string;
     result?: unknown;
     failure?: { thrown: unknown };
@@ -20,7 +20,7 @@ export interface Heard {
 
 /** What is heard of the provider of one trial. */
 export class Listener {
-    readonly calls: Heard[] = [];
+    readonly calls: ObservedCall[] = [];
     /** Called when a method begins, with its answer. */
     entering: ((method: string, answer: Promise<unknown>) => void) | undefined;
     #network: NetworkWatch | undefined;
@@ -51,7 +51,7 @@ export class Listener {
     }
 
     /** The last call of a method. */
-    last(method: string): Heard | undefined {
+    last(method: string): ObservedCall | undefined {
         return this.calls.findLast((it) => it.method === method);
     }
 
@@ -95,12 +95,12 @@ export class Listener {
         if (gate.missing <= 0) {
             gate.open();
         }
-        const timer = later(gate.open, LONGEST_WAIT);
+        const timer = later(gate.open, MAX_WAIT);
         return gate.opens.finally(() => notLater(timer));
     }
 
     async #heard(method: string, call: () => unknown): Promise<unknown> {
-        const heard: Heard = { method, requests: 0 };
+        const heard: ObservedCall = { method, requests: 0 };
         this.calls.push(heard);
         const before = this.trial.world?.calls ?? 0;
         const network = plans(method) ? this.#network : undefined;

@@ -3,7 +3,7 @@
 import { messageOf } from "../../process/errors";
 import type { Inputs } from "../stack/subject";
 import { installation, requireSupported } from "../supported/versions";
-import { Discarded } from "./broken";
+import { PassOver } from "./broken";
 import { type ArbitraryLike, isArbitrary, type Samples } from "./options";
 
 /** fast-check as an ES module: the copy that the author's arbitraries come from. */
@@ -55,7 +55,7 @@ export function beginning(seed: number | undefined): { seed?: number; path?: str
 }
 
 // So many characters a place has at most: it is copied from a terminal.
-const LONGEST_PLACE = 40;
+const MAX_PLACE_LENGTH = 40;
 
 /**
  * The line that runs an example again. Where the way to the smaller example is too long to be written down, it is found once
@@ -64,7 +64,7 @@ const LONGEST_PLACE = 40;
 export function replayLine(command: string, { seed, path, commands }: Replay): string {
     const whole = [seed, path, ...(commands === undefined ? [] : [commands])].join(",");
     const [drawn = ""] = path.split(":");
-    return `${VARIABLE}=${whole.length < LONGEST_PLACE ? whole : `${seed},${drawn}`} ${command}`;
+    return `${VARIABLE}=${whole.length < MAX_PLACE_LENGTH ? whole : `${seed},${drawn}`} ${command}`;
 }
 
 /** fast-check, which is the user's own. Throws an error that says how to get it. */
@@ -85,7 +85,7 @@ export async function fastCheck(what: string): Promise<FastCheck> {
 }
 
 /** The outcome of examples in which nothing was wrong: how many held, or why none could be tried. */
-export type Tried = { tried: number } | { untried: Discarded[] };
+export type NoCounterexample = { tried: number } | { untried: PassOver[] };
 
 /** The outcome: what was wrong with which inputs. */
 export interface Counterexample {
@@ -101,9 +101,9 @@ export async function forAll(
     { samples, drawn, listed, seed, whole }: Sampling,
     count: number,
     property: (...inputs: Inputs[]) => Promise<void>,
-): Promise<Counterexample | Tried> {
+): Promise<Counterexample | NoCounterexample> {
     let tried = 0;
-    const passedOver: Discarded[] = [];
+    const passedOver: PassOver[] = [];
     const attempt = async (inputs: Inputs[]): Promise<boolean> => {
         try {
             // Providers may keep what they are given.
@@ -111,7 +111,7 @@ export async function forAll(
             tried++;
             return true;
         } catch (thrown) {
-            if (thrown instanceof Discarded) {
+            if (thrown instanceof PassOver) {
                 passedOver.push(thrown);
                 return false;
             }

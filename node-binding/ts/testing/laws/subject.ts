@@ -19,13 +19,17 @@ export interface LawSubject {
 }
 
 /** The provider and world of an example, or of a look before the first. */
-interface Tried {
+interface ProviderAndWorld {
     provider: object;
     world: World | undefined;
 }
 
 /** That, as `engine-kit/src/laws/subject.rs` has it. */
-export function subjectOf(subject: LawSubject, { provider, world }: Tried, inputs: readonly Inputs[] = []): object {
+export function subjectOf(
+    subject: LawSubject,
+    { provider, world }: ProviderAndWorld,
+    inputs: readonly Inputs[] = [],
+): object {
     const { laboratory, baseline, grace, listed } = subject;
     const isPlugin = provider instanceof Plugin;
     const methods = isPlugin

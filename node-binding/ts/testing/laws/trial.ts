@@ -7,7 +7,7 @@ import { type Direct, direct } from "../direct";
 import type { TestStack } from "../stack/stack";
 import type { Inputs } from "../stack/subject";
 import { type ConfigSource, configOf, objectsOf, removerOf, type World } from "../worlds";
-import { Raised, Refused } from "./broken";
+import { InputsRefused, UnexpectedError } from "./broken";
 import { type Place, type ProviderSource, providerOf } from "./options";
 
 type Bag = Record<string, unknown>;
@@ -94,12 +94,12 @@ export class Trial {
             const { inputs, failures } = await this.direct.check({}, news);
             const [failure] = failures;
             if (failure !== undefined) {
-                throw new Refused(`${failure.property}: ${failure.reason}`);
+                throw new InputsRefused(`${failure.property}: ${failure.reason}`);
             }
             const { id, outs } = await this.direct.create(plain(inputs) as Bag);
             return { id, outputs: plain(outs) as Bag };
         } catch (thrown) {
-            throw thrown instanceof Refused ? thrown : new Raised(thrown);
+            throw thrown instanceof InputsRefused ? thrown : new UnexpectedError(thrown);
         }
     }
 

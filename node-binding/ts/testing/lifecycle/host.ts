@@ -4,7 +4,7 @@ import { Sdk } from "../../sdk";
 import { METHODS } from "../../sdk/methods";
 import { type Direct, direct } from "../direct";
 import { Kit } from "../kit";
-import { errorText, Refused, type Words } from "../laws/broken";
+import { errorText, InputsRefused, type Words } from "../laws/broken";
 import { abilitiesOf, providerOf, titleOf } from "../laws/options";
 import { askedOfStack, type Laboratory, Trial } from "../laws/trial";
 import type { Order, Report } from "../stack/operate";
@@ -169,7 +169,7 @@ export class Host implements LifeHost {
             const { id, outputs } = await trial.create(this.inputs[number] ?? {});
             return { id, outputs: plainJson(outputs) };
         } catch (thrown) {
-            if (thrown instanceof Refused) {
+            if (thrown instanceof InputsRefused) {
                 return null;
             }
             throw thrown;

@@ -42,24 +42,24 @@ const EXAMPLES = 100;
 const STEPS = 10;
 
 /** What a command has to know of what there is. */
-type Known = Pick<Machine, "program" | "refusal">;
-type Drawn = (known: Readonly<Pick<Known, "program">>) => Step;
+type MachineView = Pick<Machine, "program" | "refusal">;
+type StepMaker = (known: Readonly<Pick<MachineView, "program">>) => Step;
 
 // Steps as fast-check has them, most often one. What an edit makes depends on what there is when its turn comes.
 class Command {
     #steps: Step[] | undefined;
 
     constructor(
-        private readonly drawn: readonly Drawn[],
+        private readonly drawn: readonly StepMaker[],
         private readonly counts: Record<string, number>,
     ) {}
 
-    async check(model: Readonly<Known>): Promise<boolean> {
+    async check(model: Readonly<MachineView>): Promise<boolean> {
         const [first] = this.drawn;
         return first !== undefined && model.refusal(first(model)) === undefined;
     }
 
-    async run(model: Known, machine: Machine): Promise<void> {
+    async run(model: MachineView, machine: Machine): Promise<void> {
         this.#steps = [];
         for (const drawn of this.drawn) {
             const step = drawn(model);
@@ -93,11 +93,11 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     const resource = fc.constantFrom(...resources);
     const counts: Record<string, number> = {};
     // fast-check runs a command again while it makes a lifecycle shorter: each run has a command of its own.
-    const late = (...drawn: Drawn[]): Command =>
+    const late = (...drawn: StepMaker[]): Command =>
         Object.defineProperty(new Command(drawn, counts), fc.cloneMethod, { value: () => late(...drawn) });
     const command = (step: Step): Command => late(() => step);
     const edit =
-        (name: string, it: Edit): Drawn =>
+        (name: string, it: Edit): StepMaker =>
         ({ program }) => {
             const now = program.get(name);
             if (now === undefined) {
@@ -105,7 +105,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
             }
             return ["edit", name, isArbitrary(samples) ? edited(now, it, unique) : nearest(now, samples, it, unique)];
         };
-    const up: Drawn = () => ["up"];
+    const up: StepMaker = () => ["up"];
     const anEdit = fc.record<Edit>({
         drawn: inputs,
         extent: fc.oneof(...extents.map(([extent, weight]) => ({ weight, arbitrary: fc.constant(extent) }))),
@@ -115,7 +115,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     const deployed = fc
         .tuple(resource, fc.array(anEdit, { minLength: 1, maxLength: mostEdits, size: "max" }))
         .map(([name, edits]) => late(...edits.flatMap((it) => [edit(name, it), up])));
-    const commands = fc.commands<Known, Machine, true>(
+    const commands = fc.commands<MachineView, Machine, true>(
         [
             fc.tuple(resource, anEdit).map(([name, it]) => late(edit(name, it))),
             fc.constant(0).map(() => command(["up"])),
@@ -135,7 +135,7 @@ export async function lifecycleCommands(provider: ProviderSource, options: Lifec
     );
     // One lifecycle at a time: fast-check runs them one after the other.
     let now: Machine | undefined;
-    const setup = async (): Promise<{ model: Known; real: Machine }> => {
+    const setup = async (): Promise<{ model: MachineView; real: Machine }> => {
         await now?.close();
         now = await Machine.begin({ provider, place, config, volatile, unique, without, secret });
         return { model: now, real: now };

@@ -6,7 +6,7 @@ import * as path from "node:path";
 import { callStorage } from "../../current";
 import { parseJson } from "../../originals";
 import { endsWithin } from "../../process/waiting";
-import { scrub } from "../scrubbing";
+import { redact } from "../redaction";
 import { installation, requireSupported } from "../supported/versions";
 
 /**
@@ -153,7 +153,7 @@ export class Cassette {
         playing = undefined;
         if (this.#changed) {
             fs.mkdirSync(path.dirname(this.file), { recursive: true });
-            const tape = JSON.stringify(sorted(this.#tape), (_key, value: unknown) => this.#scrubbed(value), 2);
+            const tape = JSON.stringify(sorted(this.#tape), (_key, value: unknown) => this.#redacted(value), 2);
             fs.writeFileSync(this.file, `${tape}\n`);
         }
         if (this.#missing.length > 0) {
@@ -170,7 +170,7 @@ export class Cassette {
             return;
         }
         const key = keyOf();
-        const url = this.#scrubbed(request.url);
+        const url = this.#redacted(request.url);
         const played = this.#played.get(key) ?? new Set();
         this.#played.set(key, played);
         const episode = this.#tape.episodes[key]?.find(
@@ -201,7 +201,7 @@ export class Cassette {
         const headers = [...response.headers].filter(([name]) => !UNRECORDED.has(name.toLowerCase()));
         const episode: Episode = {
             method: request.method,
-            url: this.#scrubbed(request.url),
+            url: this.#redacted(request.url),
             ...(asked.text === "" ? {} : { body: asked }),
             status: response.status,
             headers: Object.fromEntries(headers),
@@ -214,9 +214,9 @@ export class Cassette {
         this.#changed = true;
     }
 
-    #scrubbed<T>(value: T): T {
+    #redacted<T>(value: T): T {
         return typeof value === "string"
-            ? (scrub(value, [...this.secrets(), ...(this.options.secrets ?? [])]) as T)
+            ? (redact(value, [...this.secrets(), ...(this.options.secrets ?? [])]) as T)
             : value;
     }
 }

@@ -2,7 +2,7 @@
 import type { Ledger } from "./ledger";
 
 /** The outcome of an attempt to destroy what a stack has, in words. */
-export interface Torn {
+export interface Teardown {
     /** What was there, or was found, and is gone now. */
     deleted: string[];
     /** Unresolved creates of which the user says that it is known what became of their objects. */
@@ -47,7 +47,7 @@ export class Leftovers {
      * Has `tearDown` delete what an earlier run of the test has left, once. Gives what it did, in words. Throws an error that names
      * what could not be deleted, or may be left.
      */
-    async drain(tearDown: (settled: string[]) => Promise<Torn>): Promise<string[]> {
+    async drain(tearDown: (settled: string[]) => Promise<Teardown>): Promise<string[]> {
         if (this.#drained) {
             return [];
         }
@@ -62,7 +62,7 @@ export class Leftovers {
         }
     }
 
-    async #drain(tearDown: (settled: string[]) => Promise<Torn>): Promise<string[]> {
+    async #drain(tearDown: (settled: string[]) => Promise<Teardown>): Promise<string[]> {
         const { ledger } = this;
         if (ledger?.unreadable !== undefined) {
             throw ledger.unreadable;
@@ -79,7 +79,7 @@ export class Leftovers {
     }
 
     /** Has `tearDown` delete everything at the end of the test. Throws an error that names what could not be deleted, or may be left. */
-    async remove(tearDown: () => Promise<Torn>): Promise<void> {
+    async remove(tearDown: () => Promise<Teardown>): Promise<void> {
         const { problems, failure } = await tearDown();
         if (problems.length > 0) {
             throw new Error(`at the end of the test, ${problems.join("\n")}`, failure);

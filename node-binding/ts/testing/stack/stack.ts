@@ -6,12 +6,12 @@ import { messageOf } from "../../process/errors";
 import { callersFrames, placeAt } from "../frames";
 import { ask } from "../judgement";
 import { pageDirectory } from "../page";
-import { secretTexts } from "../scrubbing";
+import { secretTexts } from "../redaction";
 import { withoutSecrets } from "../serializers";
 import { joinWorld } from "../worlds";
 import { Calls } from "./calls";
 import { noteFailure, type Failure as OperationFailure } from "./failures";
-import { Leftovers, type Torn } from "./leftovers";
+import { Leftovers, type Teardown } from "./leftovers";
 import { type Operating, type Order, operate, type Report } from "./operate";
 import { configurationOf, orderOf } from "./order";
 import { outcomeOf, runOf } from "./outcome";
@@ -50,7 +50,7 @@ type TaskRequest =
     | { do: "end"; outcome: "broken"; text: string; caused: boolean };
 
 /** What became of a task, and of its last operation. */
-interface Done {
+interface TaskResult {
     value: unknown;
     outcome: Outcome | undefined;
     failure: { cause: unknown } | undefined;
@@ -353,11 +353,11 @@ export class TestStack {
         return this.#leftovers.drain((settled) => this.#tornDown(settled));
     }
 
-    async #tornDown(settled: string[]): Promise<Torn> {
+    async #tornDown(settled: string[]): Promise<Teardown> {
         const command = `MALOKO_SWEEP=1 MALOKO_FORGET_UNRESOLVED='{keys}' ${this.#kit.info.replay}`;
         const ledger = this.#leftovers.directory ?? null;
         const { value, failure } = await this.#do("tear_down", { name: this.name, ledger, settled, command });
-        return { ...(value as Omit<Torn, "failure">), failure };
+        return { ...(value as Omit<Teardown, "failure">), failure };
     }
 
     // The promise of an operation: one at a time, known to the test's end, and never an unhandled rejection.
@@ -396,9 +396,9 @@ export class TestStack {
     }
 
     // Has a task of the engine's side done, and throws what it comes to.
-    async #do(task: string, members: object): Promise<Done> {
+    async #do(task: string, members: object): Promise<TaskResult> {
         const steps = this.native.task(toJsonText({ task, ...members }));
-        const done: Done = { value: undefined, outcome: undefined, failure: undefined };
+        const done: TaskResult = { value: undefined, outcome: undefined, failure: undefined };
         for (let answer: unknown = null; ; ) {
             const request = parseJson(steps.next(toJsonText(answer))) as TaskRequest;
             if (request.do === "end") {

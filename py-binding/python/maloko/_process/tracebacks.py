@@ -37,7 +37,7 @@ _hidden: tuple[str, ...] | None = None
 
 _MADE_AT = "_maloko_made_at"
 """The member of an error that has the line which led to it."""
-_MOST_CAUSES = 10
+_MAX_CAUSES = 10
 _CAUSES_IN_A_LINE = 3
 
 
@@ -78,7 +78,7 @@ def message_with_causes(error: BaseException) -> str:
 
 
 def _causes(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
-    if id(error) in seen or len(seen) >= _MOST_CAUSES:
+    if id(error) in seen or len(seen) >= _MAX_CAUSES:
         return
     seen.add(id(error))
     # Groups exist from Python 3.11 on.
@@ -220,7 +220,7 @@ def _begin_where_made(formatted: traceback.TracebackException, error: BaseExcept
 def _causes_of(error: BaseException) -> Iterator[BaseException]:
     """The exception, and those that it was raised from."""
     found: BaseException | None = error
-    for _ in range(_MOST_CAUSES):
+    for _ in range(_MAX_CAUSES):
         if found is None:
             return
         yield found

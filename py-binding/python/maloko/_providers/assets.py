@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 
 
-class _Hashed:
+class _HashEquality:
     hash: str
 
     def __eq__(self, other: object) -> bool:
@@ -30,35 +30,35 @@ class _Hashed:
         return f"{type(self).__mro__[2].__name__}({content})"
 
 
-class _Asset(_Hashed, pulumi.Asset):
+class _Asset(_HashEquality, pulumi.Asset):
     pass
 
 
-class _StringAsset(_Hashed, pulumi.StringAsset):
+class _StringAsset(_HashEquality, pulumi.StringAsset):
     pass
 
 
-class _FileAsset(_Hashed, pulumi.FileAsset):
+class _FileAsset(_HashEquality, pulumi.FileAsset):
     pass
 
 
-class _RemoteAsset(_Hashed, pulumi.RemoteAsset):
+class _RemoteAsset(_HashEquality, pulumi.RemoteAsset):
     pass
 
 
-class _Archive(_Hashed, pulumi.Archive):
+class _Archive(_HashEquality, pulumi.Archive):
     pass
 
 
-class _AssetArchive(_Hashed, pulumi.AssetArchive):
+class _AssetArchive(_HashEquality, pulumi.AssetArchive):
     pass
 
 
-class _FileArchive(_Hashed, pulumi.FileArchive):
+class _FileArchive(_HashEquality, pulumi.FileArchive):
     pass
 
 
-class _RemoteArchive(_Hashed, pulumi.RemoteArchive):
+class _RemoteArchive(_HashEquality, pulumi.RemoteArchive):
     pass
 
 

@@ -12,7 +12,7 @@ MAX_ATTRIBUTES = 64 * 1024
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
-Taken = tuple[str | None, str | None]
+StoredAttributes = tuple[str | None, str | None]
 """The attributes that stand for an object in the state (JSON), and why those are not all of them."""
 
 
@@ -33,7 +33,7 @@ def values_of(provider: Any) -> dict[str, Any]:
     return values
 
 
-def attributes_of(provider: Any) -> Taken:
+def attributes_of(provider: Any) -> StoredAttributes:
     """The attributes that can be kept as canonical JSON, and why that is not all of them."""
     if not has_own_state(provider):
         return kept_of(provider, values_of(provider))
@@ -43,13 +43,13 @@ def attributes_of(provider: Any) -> Taken:
     return _kept(provider, attributes)
 
 
-def kept_of(provider: Any, values: dict[str, Any]) -> Taken:
+def kept_of(provider: Any, values: dict[str, Any]) -> StoredAttributes:
     """Those of an object's attributes that can be kept as canonical JSON, and why that is not all of them."""
     # The version is kept by itself, because it says nothing about the one object.
     return _kept(provider, {name: value for name, value in values.items() if name != "provider_version"})
 
 
-def _kept(provider: Any, attributes: dict[str, Any]) -> Taken:
+def _kept(provider: Any, attributes: dict[str, Any]) -> StoredAttributes:
     if not attributes:
         return "{}", None
     attributes = {name: it for name, it in attributes.items() if not is_made_by_constructor(provider, name, it)}

@@ -28,7 +28,7 @@ class _Facts(NamedTuple):
     """Attributes that it sets, of whatever object."""
 
 
-class Captured(NamedTuple):
+class CapturedVariable(NamedTuple):
     """One variable that a method uses, as it was when the resource was made."""
 
     method: str
@@ -71,7 +71,7 @@ def _uses_of(functions: list[tuple[str, FunctionType]]) -> _Uses:
     return _Uses(variables, set_by_methods)
 
 
-def captured_by(provider: Any, known: dict[type, _Uses]) -> list[Captured]:
+def captured_by(provider: Any, known: dict[type, _Uses]) -> list[CapturedVariable]:
     """The variables that the provider's methods use and do not set themselves, and attributes that no method sets.
 
     :param known: what methods use by class, where no object has functions of its own.
@@ -89,10 +89,10 @@ def captured_by(provider: Any, known: dict[type, _Uses]) -> list[Captured]:
     for method, name, holder in uses.variables:
         value = _value_of(holder, name)
         if _can_be_a_trap(value):
-            found.append(Captured(method, "variable", name, holder, value))
+            found.append(CapturedVariable(method, "variable", name, holder, value))
     for name, value in present:
         if name not in uses.set_by_methods and _can_be_a_trap(value):
-            found.append(Captured("", "attribute", name, attributes, value))
+            found.append(CapturedVariable("", "attribute", name, attributes, value))
     return found
 
 
@@ -150,7 +150,7 @@ class Traps:
     """The variables behind the resources of a run."""
 
     def __init__(self) -> None:
-        self._noted: dict[tuple[str, str], list[Captured]] = {}
+        self._noted: dict[tuple[str, str], list[CapturedVariable]] = {}
         self._told: set[type] = set()
         self._uses: dict[type, _Uses] = {}
 

@@ -17,8 +17,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from maloko._providers.attributes import Taken, attributes_of, has_own_state, kept_of, not_plain, values_of
-from maloko._providers.copies import Shared, User, copy_for_run, copy_of, factory_made
+from maloko._providers.attributes import StoredAttributes, attributes_of, has_own_state, kept_of, not_plain, values_of
+from maloko._providers.copies import ProviderInUse, User, copy_for_run, copy_of, factory_made
 
 _MISSING = object()
 
@@ -33,7 +33,7 @@ class Change(NamedTuple):
 class Origin:
     """What is known of one provider object for as long as it lives: as what it was made, and who holds it."""
 
-    def __init__(self, provider: Any, taken: Taken) -> None:
+    def __init__(self, provider: Any, taken: StoredAttributes) -> None:
         self.taken = taken
         self.values = values_of(provider)
         """Its attributes as they were before its first `configure`."""
@@ -180,7 +180,7 @@ class Origin:
         self._contents_left = _contents(self._left)
 
 
-class _Known:
+class _Origins:
     """The origins of all provider objects that were ever configured in this process, by the object."""
 
     def __init__(self) -> None:
@@ -202,17 +202,17 @@ class _Known:
             reference: Any = weakref.ref(provider, forget)
         except TypeError:  # its class has slots only, and none for that
             self._prune()
-            reference = _Kept(provider)
+            reference = _StrongReference(provider)
         self._entries[number] = (reference, origin)
 
     def _prune(self) -> None:
         """Lets go of objects that nobody else has."""
         for number, (reference, _) in list(self._entries.items()):
-            if isinstance(reference, _Kept) and reference.is_alone():
+            if isinstance(reference, _StrongReference) and reference.is_alone():
                 del self._entries[number]
 
 
-class _Kept:
+class _StrongReference:
     """Keeps an object that cannot be referred to weakly."""
 
     __slots__ = ("_provider",)
@@ -227,8 +227,8 @@ class _Kept:
         return sys.getrefcount(self._provider) <= _ALONE
 
 
-_ALONE = sys.getrefcount(_Kept(object())._provider)
-_known = _Known()
+_ALONE = sys.getrefcount(_StrongReference(object())._provider)
+_origins = _Origins()
 _lock = threading.RLock()
 
 
@@ -238,11 +238,11 @@ def _renew() -> None:
     _lock = threading.RLock()
 
 
-def taken_of(provider: Any) -> Taken:
+def taken_of(provider: Any) -> StoredAttributes:
     """What stands for an object in the state. What an earlier run's `configure` has set is taken back, and is no part
     of it."""
     with _lock:
-        origin = _known.get(provider)
+        origin = _origins.get(provider)
         if origin is not None:
             if origin.paused is None:
                 origin.make_ready(provider)
@@ -250,11 +250,11 @@ def taken_of(provider: Any) -> Taken:
     return attributes_of(provider)
 
 
-def _origin_of(provider: Any, taken: Taken) -> Origin:
-    origin = _known.get(provider)
+def _origin_of(provider: Any, taken: StoredAttributes) -> Origin:
+    origin = _origins.get(provider)
     if origin is None:
         origin = Origin(provider, taken)
-        _known.add(provider, origin)
+        _origins.add(provider, origin)
     return origin
 
 
@@ -282,10 +282,10 @@ class Claims:
         return self._run is not None and other is not None and self._run is other._run
 
     def begin(
-        self, number: int, provider: Any, taken: Taken, method: str, config: Any, ended: Callable[[], object]
+        self, number: int, provider: Any, taken: StoredAttributes, method: str, config: Any, ended: Callable[[], object]
     ) -> tuple[Any, Callable[[], object]]:
-        """Before a call: the object whose method is called, and what is to be done when it has ended. Raises `Shared`
-        where this run cannot have a configured object."""
+        """Before a call: the object whose method is called, and what is to be done when it has ended. Raises
+        `ProviderInUse` where this run cannot have a configured object."""
         claim = self._claims.get(number)
         if claim is None:
             if method != "configure":
@@ -312,12 +312,12 @@ class Claims:
     def evict(self, provider: Any) -> None:
         """Has whoever made a pause with a configured object let go of it."""
         with _lock:
-            origin = _known.get(provider)
+            origin = _origins.get(provider)
             owner = None if origin is None else origin.paused
         if owner is not None and owner is not self and owner.on_taken is not None:
             owner.on_taken()
 
-    def _claim(self, number: int, provider: Any, taken: Taken) -> _Claim:
+    def _claim(self, number: int, provider: Any, taken: StoredAttributes) -> _Claim:
         self.evict(provider)
         with _lock:
             origin = _origin_of(provider, taken)
@@ -333,13 +333,13 @@ class Claims:
                 if own.hold(self, made):
                     claim = self._claims[number] = _Claim(made, own, False)
                     return claim
-            raise Shared.of(
+            raise ProviderInUse.of(
                 provider, "the factory that is registered for it gives the same object to several runs", user
             )
         try:
             copied = copy_for_run(provider, origin.values, origin.contents)
-        except Shared as refused:
-            raise Shared.of(provider, str(refused), user) from None
+        except ProviderInUse as refused:
+            raise ProviderInUse.of(provider, str(refused), user) from None
         claim = self._claims[number] = _Claim(copied, origin, True)
         return claim
 

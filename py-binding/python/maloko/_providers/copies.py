@@ -19,7 +19,7 @@ from typing import Any
 
 from maloko._errors import MalokoError
 from maloko._providers import registered
-from maloko._providers.attributes import Taken, has_own_state
+from maloko._providers.attributes import StoredAttributes, has_own_state
 from maloko._providers.configured_outside import set_outside
 from maloko._providers.constructors import assigns_functions, is_made_by_constructor
 
@@ -63,11 +63,11 @@ class User(enum.Enum):
     CONFIGURATION = ("the inputs of another provider configure", "this resource's provider", "explicit provider")
 
 
-class Shared(MalokoError):  # noqa: N818 it is what is wrong with the object
+class ProviderInUse(MalokoError):  # noqa: N818 it is what is wrong with the object
     """A provider object is in use by another run, and this one cannot have one of its own."""
 
     @classmethod
-    def of(cls, provider: Any, reason: str, who: User) -> Shared:
+    def of(cls, provider: Any, reason: str, who: User) -> ProviderInUse:
         """What is said to the user."""
         user, other, each = who.value
         return cls(
@@ -77,7 +77,7 @@ class Shared(MalokoError):  # noqa: N818 it is what is wrong with the object
         )
 
 
-def factory_made(provider: Any, taken: Taken) -> Any:
+def factory_made(provider: Any, taken: StoredAttributes) -> Any:
     """What the factory makes that is registered by hand for the object's class; `None` without one."""
     kind = type(provider)
     factory = registered.factory_of(kind.__module__, kind.__qualname__)
@@ -88,29 +88,29 @@ def factory_made(provider: Any, taken: Taken) -> Any:
 
 def copy_for_run(provider: Any, values: dict[str, Any], contents: dict[str, Any]) -> Any:
     """An object of the same class, made without the constructor unless that makes its methods, with the attributes that
-    the first one had before its first `configure`. Raises `Shared` with the reason why there can be none.
+    the first one had before its first `configure`. Raises `ProviderInUse` with the reason why there can be none.
 
     :param values: the attributes.
     :param contents: what the plain lists and dicts among them held.
     """
     outside = set_outside(provider, values)
     if outside is not None:
-        raise Shared(f"its `configure` sets {outside}, which all runs have in common")
+        raise ProviderInUse(f"its `configure` sets {outside}, which all runs have in common")
     if has_own_state(provider):
-        raise Shared("its class has a `__getstate__`, so that only it knows what it consists of")
+        raise ProviderInUse("its class has a `__getstate__`, so that only it knows what it consists of")
     kind = type(provider)
     new: Any = kind.__new__
     try:
         copied = kind() if assigns_functions(kind) else new(kind)
     except TypeError as error:
-        raise Shared(f"an object of it cannot be made without its constructor ({error})") from None
+        raise ProviderInUse(f"an object of it cannot be made without its constructor ({error})") from None
     for name, value in values.items():
         if is_made_by_constructor(provider, name, value):
             continue
         own = contents.get(name, value)
         problem = _problem(own, provider, 0)
         if problem is not None:
-            raise Shared(f"its attribute '{name}' {problem}")
+            raise ProviderInUse(f"its attribute '{name}' {problem}")
         object.__setattr__(copied, name, copy_of(own))
     return copied
 

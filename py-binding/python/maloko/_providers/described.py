@@ -6,7 +6,7 @@ import reprlib
 import uuid
 from typing import Any
 
-_LONGEST = 4000
+_MAX_LENGTH = 4000
 
 
 class _Describer(reprlib.Repr):
@@ -37,7 +37,7 @@ def describe(value: object) -> str:
         text = _Describer().repr(value)
     except BaseException as error:  # what a user's object does when it is looked at is nobody's promise
         text = f"<{type(value).__qualname__}, which cannot be shown: {type(error).__qualname__}>"
-    return text[:_LONGEST].encode("utf-8", "backslashreplace").decode("utf-8")
+    return text[:_MAX_LENGTH].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def id_in(result: object) -> str:
@@ -48,7 +48,7 @@ def id_in(result: object) -> str:
     except BaseException:  # see above
         return ""
     if type(value) in (int, str, uuid.UUID):
-        text = str(value)[:_LONGEST]
+        text = str(value)[:_MAX_LENGTH]
         return "" if _is_unreadable(text) else text
     return ""
 

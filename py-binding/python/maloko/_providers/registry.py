@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from maloko._providers import registered
-from maloko._providers.attributes import Taken
+from maloko._providers.attributes import StoredAttributes
 from maloko._providers.configured import taken_of
 from maloko._providers.constructors import assigns_functions
 from maloko._providers.methods import Methods, MethodsByClass
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
     provider: Any
     reference: Reference
-    taken: Taken
+    taken: StoredAttributes
     methods: Methods
     outputs: tuple[Any, ...]
     autonaming: Autonaming | None
@@ -135,7 +135,7 @@ class Registry:
         """The Outputs that the object of a handle has captured."""
         return self._entries[int(handle[len(HANDLE_PREFIX) :])].outputs
 
-    def _refer(self, provider: Any, taken: Taken) -> Reference:
+    def _refer(self, provider: Any, taken: StoredAttributes) -> Reference:
         kind = type(provider)
         module, name = kind.__module__, kind.__qualname__
         attributes, reason = taken

@@ -161,7 +161,7 @@ def _digest(definitions: list[_Definition], left_out: frozenset[str]) -> str:
 
 _sources: dict[str, tuple[str, dict[str, list[_Definition]]]] = {}
 """The files that were parsed last, with their text: a process of many runs (tests) reads the same ones again."""
-_MOST_SOURCES = 64
+_MAX_SOURCES = 64
 
 
 def _parsed(file: str, source: str) -> dict[str, list[_Definition]]:
@@ -172,7 +172,7 @@ def _parsed(file: str, source: str) -> dict[str, list[_Definition]]:
     found: dict[str, list[_Definition]] = {}
     for name, definition in _classes(parsed(source).body, ""):
         found.setdefault(name, []).append(_Definition(definition))
-    if len(_sources) >= _MOST_SOURCES:
+    if len(_sources) >= _MAX_SOURCES:
         _sources.clear()
     _sources[file] = (source, found)
     return found

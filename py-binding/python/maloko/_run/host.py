@@ -20,7 +20,7 @@ from maloko._process.tracebacks import format_error
 from maloko._providers.calls import Answer, call_provider, failed, refused
 from maloko._providers.changed_variables import Traps
 from maloko._providers.configured import ClaimsOfRun
-from maloko._providers.copies import Shared
+from maloko._providers.copies import ProviderInUse
 from maloko._providers.registry import HANDLE_PREFIX, Description, Reference, Registry, Unloadable
 from maloko._providers.tracing import below_call
 from maloko._run.calls_on_loop import CallsOnLoop
@@ -274,7 +274,7 @@ class Host:
                 )
             except BaseException as error:  # the user's factory may raise anything
                 left()
-                return refused(error) if isinstance(error, Shared) else failed(error)
+                return refused(error) if isinstance(error, ProviderInUse) else failed(error)
         context = below_call(trace, context or self.context)
         return call_provider(provider, call, arguments, context, self._provider_loop, complete, ended)
 

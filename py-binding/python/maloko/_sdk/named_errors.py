@@ -24,7 +24,7 @@ _USUAL_RECURSION_LIMIT = 1000
 """Python's own. Below it the SDK's serialisation runs out of stack where a value is far too deep."""
 _USUAL_LEVELS = 30
 """Less than any value that is too deep."""
-_MOST_LEVELS = 300
+_MAX_LEVELS = 300
 """The usual limit refuses values of this depth at the latest."""
 
 
@@ -55,7 +55,7 @@ def _naming_the_property(original: Callable[..., Awaitable[Any]]) -> Callable[..
     async def serialize_properties(inputs: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             if sys.getrecursionlimit() > _USUAL_RECURSION_LIMIT and (
-                _circle_in(inputs) is not None or _deepest(inputs)[1] > _MOST_LEVELS
+                _circle_in(inputs) is not None or _deepest(inputs)[1] > _MAX_LEVELS
             ):
                 # The SDK would go on, until protobuf's own code overflows the stack of the process.
                 raise RecursionError

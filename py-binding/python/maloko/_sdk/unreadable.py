@@ -42,7 +42,7 @@ def outputs_looked_through() -> Iterator[None]:
 
 def _of_output(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def looked_through(self: Any, name: Any) -> Any:
-        return _LookedThrough(self, original(self, name))
+        return _ReferenceOutput(self, original(self, name))
 
     return looked_through
 
@@ -63,10 +63,10 @@ def _outputs(reference: Any) -> Any:
     # Its own methods ask for one of them, and are looked through themselves.
     if sys._getframe(1).f_globals.get("__name__") == pulumi.StackReference.__module__:
         return output
-    return _LookedThrough(reference, output)
+    return _ReferenceOutput(reference, output)
 
 
-class _LookedThrough(pulumi.Output[Any]):
+class _ReferenceOutput(pulumi.Output[Any]):
     """An output of a stack reference. A member that is asked for by its name is looked through by itself."""
 
     def __init__(self, reference: Any, output: Any) -> None:
@@ -79,7 +79,7 @@ class _LookedThrough(pulumi.Output[Any]):
 
     def __getitem__(self, key: Any) -> pulumi.Output[Any]:
         """As the SDK's."""
-        return _LookedThrough(self._maloko_reference, self._maloko_output[key])
+        return _ReferenceOutput(self._maloko_reference, self._maloko_output[key])
 
     async def future(self, with_unknowns: bool | None = None) -> Any:
         """As the SDK's. What asks for unknowns, too, sends the value to the engine."""

@@ -17,8 +17,8 @@ from typing import IO
 
 from pulumi.automation import CommandResult
 
-from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Listeners
+from maloko.automation._outcomes import CommandOutcome, Operation
 from maloko.automation._progress import EVERY
 from maloko.automation._reasons import Why, why_of
 from maloko.automation._running import Run
@@ -58,7 +58,7 @@ def run_child(
     listeners: Listeners,
     began: Callable[[Run], None] = lambda run: None,
     progress_every: float = EVERY,
-) -> Finished:
+) -> CommandOutcome:
     """Runs a command in a process of its own and waits for it.
 
     An exception that arrives meanwhile (Ctrl-C) cancels the command; it is raised when the process has ended.
@@ -108,7 +108,7 @@ def run_child(
         code = _ENDED_BY_SIGNAL
     listeners.end()
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
-    return Finished(result, operation, why)
+    return CommandOutcome(result, operation, why)
 
 
 class _Pipe:

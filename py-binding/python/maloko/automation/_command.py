@@ -16,9 +16,9 @@ from semver import VersionInfo
 from maloko._errors import MalokoError
 from maloko._sdk.version import sdk_version
 from maloko.automation._child import run_child
-from maloko.automation._finished import Finished, Operation
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
+from maloko.automation._outcomes import CommandOutcome, Operation
 from maloko.automation._progress import EVERY, OnProgress
 from maloko.automation._running import Run
 from maloko.automation.errors import error_of
@@ -160,7 +160,7 @@ def environment(additional: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **additional}
 
 
-def checked(finished: Finished, listeners: Listeners, *, inline: bool) -> CommandResult:
+def checked(finished: CommandOutcome, listeners: Listeners, *, inline: bool) -> CommandResult:
     """The result of a command that has succeeded; raises the error of one that has not.
 
     An exception of one of the caller's own listeners is raised before anything else is said.

@@ -13,8 +13,8 @@ from maloko._maloko import LibraryRun
 from maloko._providers.calls import end_printed_lines
 from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
-from maloko.automation._finished import Finished, Operation
 from maloko.automation._listeners import Delivery, Listeners
+from maloko.automation._outcomes import CommandOutcome, Operation
 from maloko.automation._progress import EVERY
 from maloko.automation._reasons import why_of_json
 from maloko.automation._running import Run
@@ -73,7 +73,7 @@ def run_inside(
     began: Callable[[Run], None] = lambda run: None,
     progress_every: float = EVERY,
     on_host: Callable[[Host | None], None] = lambda host: None,
-) -> Finished:
+) -> CommandOutcome:
     """Runs a command to its end; how it ended is in what it gives. Ctrl-C cancels it, and is raised at its end.
 
     :param directory: where the project is; absolute
@@ -141,7 +141,7 @@ def run_inside(
         outcome, changes, _, error, exception, urn, method, (read, warnings, page) = end
         operation = Operation(outcome, changes, error, exception, urn, method, tuple(read), tuple(warnings), page)
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
-    return Finished(result, operation, why_of_json(why))
+    return CommandOutcome(result, operation, why_of_json(why))
 
 
 def absolute(directory: str) -> str:

@@ -14,7 +14,7 @@ from maloko.automation._progress import EVERY, interval
 from maloko.automation._workspace import LocalWorkspace
 
 
-class Done(NamedTuple):
+class OperationResult(NamedTuple):
     """A successful operation."""
 
     stdout: str
@@ -24,7 +24,9 @@ class Done(NamedTuple):
     """What was kept of the run for its page."""
 
 
-def operate(stack: official.Stack, workspace: LocalWorkspace, verb: list[str], given: Mapping[str, Any]) -> Done:
+def operate(
+    stack: official.Stack, workspace: LocalWorkspace, verb: list[str], given: Mapping[str, Any]
+) -> OperationResult:
     """Runs an operation, with the flags that the given arguments stand for.
 
     :raises CommandError: when it fails
@@ -52,5 +54,5 @@ def operate(stack: official.Stack, workspace: LocalWorkspace, verb: list[str], g
     workspace.post_command_callback(stack.name)
     operation = request.operation
     if operation is None:
-        return Done(result.stdout, result.stderr, {}, None)
-    return Done(result.stdout, result.stderr, operation.changes, operation.page)
+        return OperationResult(result.stdout, result.stderr, {}, None)
+    return OperationResult(result.stdout, result.stderr, operation.changes, operation.page)

@@ -13,7 +13,7 @@ from maloko._maloko import page_of_record
 if TYPE_CHECKING:
     from pulumi.automation._stack import RenameResult
 
-    from maloko.automation._operate import Done
+    from maloko.automation._operate import OperationResult
 else:
     try:
         from pulumi.automation._stack import RenameResult
@@ -82,7 +82,7 @@ class ImportResult(_WithPage, OfficialImportResult):
 Result = TypeVar("Result", bound=_WithPage)
 
 
-def with_page(result: Result, done: Done) -> Result:
+def with_page(result: Result, done: OperationResult) -> Result:
     """The result with what its run did, and what was kept of it for its page."""
     result._record = done.page
     result._changes = done.changes

@@ -18,7 +18,7 @@ from maloko.automation._reasons import Holder, Reason, Why
 if TYPE_CHECKING:
     from pulumi.automation import CommandResult
 
-    from maloko.automation._finished import Finished, Operation
+    from maloko.automation._outcomes import CommandOutcome, Operation
 
 __all__ = [
     "CommandError",
@@ -126,7 +126,7 @@ _OF_REASONS: dict[Reason, type[CommandError]] = {
 }
 
 
-def error_of(finished: Finished, *, inline: bool) -> CommandError:
+def error_of(finished: CommandOutcome, *, inline: bool) -> CommandError:
     """The error for a command that failed, of the class that the official API has for the case.
 
     :param inline: whether the program was a function of this process

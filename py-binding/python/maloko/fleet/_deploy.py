@@ -16,10 +16,10 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
-from maloko.automation._finished import Finished
 from maloko.automation._flags import flags
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
+from maloko.automation._outcomes import CommandOutcome
 from maloko.automation._reasons import Reason, Why
 from maloko.automation._threads import awaited
 from maloko.fleet._earlier_changes import NO_CHANGE
@@ -98,7 +98,7 @@ async def deploy_one(
     def work() -> End:
         with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
             commands = StackCommands(stack, root, Path(private), variables, on_progress, progress_every)
-            return commands.perform(verb, key, _Asked(preview_only, outputs, message, import_file))
+            return commands.perform(verb, key, _VerbOptions(preview_only, outputs, message, import_file))
 
     end = await awaited(work)
     return replace(end, attempts=attempt, seconds=time.monotonic() - began)
@@ -114,7 +114,7 @@ def variables_for(backend: str | None, root: Path) -> dict[str, str]:
     return {**os.environ, "PULUMI_BACKEND_URL": backend}
 
 
-class _Asked(NamedTuple):
+class _VerbOptions(NamedTuple):
     preview_only: bool
     outputs: bool
     message: str
@@ -146,7 +146,7 @@ class StackCommands:
         self._secrets = _secrets_of(stack, root, variables)
         self._write_settings()
 
-    def perform(self, verb: str, key: str, asked: _Asked) -> End:
+    def perform(self, verb: str, key: str, asked: _VerbOptions) -> End:
         """Makes or finds the stack, gives it its secrets, and does what is asked."""
         if self._stack["inline"]:
             self._program = load_program(self._root, self._stack["program"])
@@ -175,7 +175,7 @@ class StackCommands:
             )
         return end
 
-    def _operate(self, verb: str, asked: _Asked) -> End:
+    def _operate(self, verb: str, asked: _VerbOptions) -> End:
         if verb == "outputs":
             return End(self._stack["id"], "unchanged")
         given = {"message": asked.message or None, "suppress_outputs": True, "suppress_progress": True}
@@ -189,7 +189,7 @@ class StackCommands:
         arguments = [*verb_words, *flags(given), "--exec-kind", kind]
         return self._end(self.command(arguments, operates=True))
 
-    def command(self, arguments: list[str], *, operates: bool = False) -> Finished:
+    def command(self, arguments: list[str], *, operates: bool = False) -> CommandOutcome:
         """Runs a command for the stack; how it ended is in what it gives."""
         words = [*arguments, "--stack", self._stack["stack"], "--config-file", str(self._settings), "--non-interactive"]
         directory = str(self._directory)
@@ -210,7 +210,7 @@ class StackCommands:
             on_host=(lambda host: None) if by is None else by.of,
         )
 
-    def _end(self, finished: Finished) -> End:
+    def _end(self, finished: CommandOutcome) -> End:
         name, operation, why = self._stack["id"], finished.operation, finished.why
         changes = {} if operation is None else {op: count for op, count in operation.changes.items() if count}
         read = () if operation is None else operation.read

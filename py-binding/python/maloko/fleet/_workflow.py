@@ -23,7 +23,7 @@ FATAL = "fatal"
 
 _STACKS_AN_EXECUTION = 1000
 """After so many the run goes on with a new history; a history of the server must not become too long."""
-_FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=1), timedelta(seconds=30)
+_FIRST_WAIT, _MAX_WAIT = timedelta(seconds=1), timedelta(seconds=30)
 _SHOWN = 10
 """Failures and stacks that `progress` tells of."""
 
@@ -118,7 +118,7 @@ class FleetRun:
                 ),
                 retry_policy=RetryPolicy(
                     initial_interval=_FIRST_WAIT,
-                    maximum_interval=_LONGEST_WAIT,
+                    maximum_interval=_MAX_WAIT,
                     non_retryable_error_types=[FATAL],
                 ),
                 cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -22,7 +22,7 @@ class BadReturn(MalokoError):  # noqa: N818 it is what the method did
 
 
 @dataclass(frozen=True)
-class Made:
+class CreateResult:
     """What `create` returned."""
 
     id: str
@@ -32,7 +32,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Looked:
+class ReadResult:
     """What `read` or `find` returned."""
 
     id: str
@@ -44,7 +44,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """What `check` returned."""
 
     inputs: dict[str, Any]
@@ -54,7 +54,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Differs:
+class DiffResult:
     """What `diff` returned."""
 
     changes: bool | None
@@ -113,32 +113,32 @@ class Direct:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def check(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Checked:
+    def check(self, olds: Mapping[str, Any], news: Mapping[str, Any]) -> CheckResult:
         """Calls `check`; without one the inputs stay as they are."""
         if not has_method(self.provider, "check"):
-            return Checked(_bag(news, "inputs"), [])
+            return CheckResult(_bag(news, "inputs"), [])
         it = self._call("check", _bag(olds, "olds"), _bag(news, "news"))
-        return Checked(_bag(it.inputs or {}, "inputs"), [(failure.name, failure.reason) for failure in it.failures])
+        return CheckResult(_bag(it.inputs or {}, "inputs"), [(failure.name, failure.reason) for failure in it.failures])
 
-    def diff(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> Differs:
+    def diff(self, id_: str, olds: Mapping[str, Any], news: Mapping[str, Any]) -> DiffResult:
         """Calls `diff`; without one the engine compares itself."""
         if not has_method(self.provider, "diff"):
-            return Differs(None, [], [], None)
+            return DiffResult(None, [], [], None)
         it = self._call("diff", id_, _bag(olds, "olds"), _bag(news, "news"))
-        return Differs(it.changes, it.replaces, it.stables, it.delete_before_replace)
+        return DiffResult(it.changes, it.replaces, it.stables, it.delete_before_replace)
 
-    def create(self, inputs: Mapping[str, Any]) -> Made:
+    def create(self, inputs: Mapping[str, Any]) -> CreateResult:
         """Calls `create`."""
         it = self._call("create", _bag(inputs, "inputs"))
-        return Made(it.id, _bag(it.outs or {}, "outs"))
+        return CreateResult(it.id, _bag(it.outs or {}, "outs"))
 
-    def read(self, id_: str, props: Mapping[str, Any] | None = None) -> Looked:
+    def read(self, id_: str, props: Mapping[str, Any] | None = None) -> ReadResult:
         """Calls `read`; without one what is stored counts as what is there."""
         if not has_method(self.provider, "read"):
-            return Looked(id_, _bag(props or {}, "props"), None)
+            return ReadResult(id_, _bag(props or {}, "props"), None)
         return self._looked("read", id_, _bag(props or {}, "props"))
 
-    def find(self, key: str, inputs: Mapping[str, Any]) -> Looked:
+    def find(self, key: str, inputs: Mapping[str, Any]) -> ReadResult:
         """Calls `find`."""
         return self._looked("find", key, _bag(inputs, "inputs"))
 
@@ -153,9 +153,9 @@ class Direct:
         if has_method(self.provider, "delete"):
             self._call("delete", id_, _bag(props or {}, "props"))
 
-    def _looked(self, method: str, *arguments: Any) -> Looked:
+    def _looked(self, method: str, *arguments: Any) -> ReadResult:
         it = self._call(method, *arguments)
-        return Looked(
+        return ReadResult(
             it.id,
             None if it.outs is None else _bag(it.outs, "outs"),
             None if it.inputs is None else _bag(it.inputs, "inputs"),

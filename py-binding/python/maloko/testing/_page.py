@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from maloko.testing._kit import Kit
 
-_LONGEST = 200
+_MAX_NAME_LENGTH = 200
 """So many letters of a test's name are in that of its file."""
 
 
@@ -23,7 +23,7 @@ def write_page(kit: Kit) -> Path | None:
         return None
     from maloko._maloko import page_of_record
 
-    name = re.sub(r"[^\w.-]+", "_", kit.test)[-_LONGEST:].strip("_")
+    name = re.sub(r"[^\w.-]+", "_", kit.test)[-_MAX_NAME_LENGTH:].strip("_")
     kit.pages.mkdir(parents=True, exist_ok=True)
     file = kit.pages / f"{name}.html"
     file.write_text(page_of_record(kit.record), encoding="utf-8")

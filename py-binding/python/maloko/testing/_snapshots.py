@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from maloko.testing._values import Mark
 
 if TYPE_CHECKING:
-    from maloko.testing._scrubbing import Scrubber
+    from maloko.testing._redaction import Redactor
 
 HIDDEN_IN_SNAPSHOTS = "<secret>"
 """Stands there for what is secret."""
@@ -61,13 +61,13 @@ class Snapshot:
         return self._text
 
 
-def state_snapshot(resources: dict[str, dict[str, Any]], scrubber: Scrubber) -> Snapshot:
+def state_snapshot(resources: dict[str, dict[str, Any]], redactor: Redactor) -> Snapshot:
     """The resources of a state, by name: type, inputs, outputs; secret paths and known secrets hidden, ids and times
     replaced."""
     ids = {resource["id"]: f"<id of {name}>" for name, resource in resources.items() if resource["id"]}
     states = {}
     for name, resource in sorted(resources.items()):
-        shown = {key: scrubber.values(_without(resource[key], resource["secret"])) for key in ("inputs", "outputs")}
+        shown = {key: redactor.values(_without(resource[key], resource["secret"])) for key in ("inputs", "outputs")}
         states[name] = {"type": resource["type"], "id": ids.get(resource["id"], ""), **normalised(shown, ids)}
     return Snapshot(json.dumps(states, indent=2, sort_keys=True, default=repr))
 

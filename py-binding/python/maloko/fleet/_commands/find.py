@@ -15,7 +15,7 @@ from maloko.fleet._run import Run, attach_async
 from maloko.fleet._wire import Order
 from maloko.fleet._workflow import RUN
 
-_MOST = 100
+_MAX_RUNS = 100
 
 
 def run_of(asked: Request) -> Run:
@@ -44,7 +44,7 @@ async def newest_runs(client: Client, fleet: str) -> list[WorkflowExecution]:
     found = []
     async for execution in _executions(client, fleet):
         found.append(execution)
-        if len(found) == _MOST:
+        if len(found) == _MAX_RUNS:
             break
     # The server lists those first that go on, and then by their ends.
     return sorted(found, key=lambda execution: execution.start_time, reverse=True)

@@ -46,7 +46,7 @@ def say_it_goes_on(run: Run) -> None:
 def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: None) -> Result:
     """Shows a run until it has ended; gives how it ended."""
     quiet = bool(asked.get("json"))
-    drawn = _Drawn() if asked.get("interactive") and not quiet else None
+    drawn = _TerminalLines() if asked.get("interactive") and not quiet else None
     told, line_at = 0, time.monotonic() + _LINE_SECONDS
     answers = True
     while True:
@@ -84,7 +84,7 @@ def tell(result: Result, asked: Request) -> int:
     return _CODES[result.outcome]
 
 
-class _Drawn:
+class _TerminalLines:
     """Lines at the end of a terminal that are written again and again."""
 
     def __init__(self) -> None:

@@ -17,10 +17,10 @@ from maloko.testing._laws._recorder import METHODS, is_async, sockets_watched
 from maloko.testing._laws._shown import output_heard
 from maloko.testing._laws._trial import (
     NAME,
-    Broken,
+    ExampleReport,
     Inputs,
+    LawBreach,
     PassOver,
-    Told,
     Trial,
     asked_of_stack,
     end_with,
@@ -35,10 +35,10 @@ from maloko.testing._operations._stack import Stack
 
 
 def try_law(
-    law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None, tell: Callable[[Told], None]
+    law: str, trial: Trial, inputs: tuple[Inputs, ...], listed: int | None, tell: Callable[[ExampleReport], None]
 ) -> None:
     """
-    Tries a law on one example; raises `Broken`, `PassOver`, `Refused`, `Needs`, or what the provider raised.
+    Tries a law on one example; raises `LawBreach`, `PassOver`, `InputsRefused`, `Needs`, or what the provider raised.
 
     :param listed: how many different inputs there are; `None` where they are drawn.
     :param tell: takes what a report says of it, before something is raised.
@@ -61,14 +61,14 @@ class _Host:
         self._printed: Any = None
         self._messages: list[str] = []
 
-    def drive(self, listed: int | None, tell: Callable[[Told], None]) -> None:
+    def drive(self, listed: int | None, tell: Callable[[ExampleReport], None]) -> None:
         """Does one thing after the other, up to the end."""
         procedure = LawTrial(self._law, json.dumps(self._subject(listed)))
         try:
             self._answer_all(procedure)
         except Exception as error:
-            tell(Told(json.loads(procedure.shown()), procedure.hide(error_text(error))))
-            if isinstance(error, Broken | PassOver):
+            tell(ExampleReport(json.loads(procedure.shown()), procedure.hide(error_text(error))))
+            if isinstance(error, LawBreach | PassOver):
                 error.__cause__ = error_without_secrets(error.__cause__, procedure.hide)
                 raise
             shown = error_without_secrets(error, procedure.hide)

@@ -8,7 +8,7 @@ from typing import Any
 
 from maloko.testing._laws._plugin import PluginFailed
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import Told, end_with
+from maloko.testing._laws._trial import ExampleReport, end_with
 from maloko.testing._laws._words import error_text, plain
 from maloko.testing._laws._worlds import Place, asked_of
 from maloko.testing._worlds import ids_of
@@ -20,7 +20,7 @@ def try_plugin(
     place: Place,
     inputs: tuple[Any, ...],
     listed: int | None,
-    tell: Callable[[Told], None],
+    tell: Callable[[ExampleReport], None],
 ) -> None:
     """Tries a law on one example, as `try_law` does for a provider object."""
     place.renew()
@@ -40,5 +40,5 @@ def try_plugin(
             case _:
                 answer = asked_of(world, end)
     raised = None if end["raised"] is None else PluginFailed(end["raised"])
-    tell(Told(end["inputs"], error_text(raised) if raised else ""))
+    tell(ExampleReport(end["inputs"], error_text(raised) if raised else ""))
     end_with(end, raised or (PluginFailed("it failed") if end["outcome"] == "raised" else None))

@@ -17,7 +17,7 @@ METHODS = ("configure", "check", "diff", "create", "read", "update", "delete", "
 
 
 @dataclass
-class Heard:
+class ObservedCall:
     """A call, as the provider saw it."""
 
     method: str
@@ -31,14 +31,14 @@ class Heard:
 class Recorder:
     """What was heard of one provider object."""
 
-    calls: list[Heard] = field(default_factory=list)
+    calls: list[ObservedCall] = field(default_factory=list)
     entering: Callable[[str], Any] | None = None
     """Called with the method's name before a method runs, on its thread or loop."""
 
     requests: Callable[[], int] = lambda: 0
     """How many requests the world has counted."""
 
-    def of(self, method: str) -> list[Heard]:
+    def of(self, method: str) -> list[ObservedCall]:
         """The calls of a method."""
         return [call for call in self.calls if call.method == method]
 
@@ -55,9 +55,9 @@ class Recorder:
         return provider
 
     @contextmanager
-    def _hearing(self, name: str) -> Iterator[Heard]:
+    def _hearing(self, name: str) -> Iterator[ObservedCall]:
         """Notes a call for as long as it lasts."""
-        heard = Heard(name)
+        heard = ObservedCall(name)
         self.calls.append(heard)
         before = self.requests()
         try:

@@ -18,7 +18,7 @@ from maloko.testing._laws._host import try_law
 from maloko.testing._laws._plugin import Plugin
 from maloko.testing._laws._plugin_host import try_plugin
 from maloko.testing._laws._settings import Settings
-from maloko.testing._laws._trial import Broken, PassOver, Refused, Told, Trial
+from maloko.testing._laws._trial import ExampleReport, InputsRefused, LawBreach, PassOver, Trial
 from maloko.testing._laws._words import error_text, text_of
 from maloko.testing._laws._worlds import Needs, Place
 
@@ -77,8 +77,8 @@ def judge(law: Law, settings: Settings, seed: int | None = None, again: str = ""
     if case.failed is None:
         return _law_result(law, settings, "holds", examples=case.tried)
     replay = f"{again} --maloko-seed={chosen}" if again else f"seed={chosen}"
-    raised = None if isinstance(case.failed, Broken) else own_frames(case.failed)
-    words = case.failed.words if isinstance(case.failed, Broken) else None
+    raised = None if isinstance(case.failed, LawBreach) else own_frames(case.failed)
+    words = case.failed.words if isinstance(case.failed, LawBreach) else None
     found = {"words": words, "raised": case.told.error, "inputs": case.told.inputs, "flaky": case.flaky}
     result = _law_result(law, settings, "broken", raised, **found, again=replay)
     return replace(result, cause=raised or case.failed.__cause__)
@@ -112,9 +112,9 @@ class _Case:
         self.tried = 0
         self.failed: Exception | None = None
         self.inputs: tuple[Any, ...] = ()
-        self.told = Told([], "")
+        self.told = ExampleReport([], "")
         """What a report says of the example that has failed."""
-        self._last: Told | None = None
+        self._last: ExampleReport | None = None
         self.flaky = False
         self.passed_over: list[PassOver] = []
         self._place = Place(settings.world)
@@ -139,7 +139,7 @@ class _Case:
         finally:
             trial.close()
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: ExampleReport) -> None:
         self._last = told
 
     def _examples(self, count: int = 0) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class _Case:
         from maloko.testing._laws._strategies import examples_of
 
         count = self._examples()["drawn"]
-        known: dict[str, tuple[Exception | None, Told]] = {}
+        known: dict[str, tuple[Exception | None, ExampleReport]] = {}
         attempts = itertools.count(1)
         failures = itertools.count(1)
 
@@ -214,7 +214,7 @@ class _Case:
                 notes[:] = [note for note in notes if note.startswith("maloko:")]
             self.flaky = self._outcome(self.inputs)[0] is None
 
-    def _outcome(self, inputs: tuple[Any, ...]) -> tuple[Exception | None, Told]:
+    def _outcome(self, inputs: tuple[Any, ...]) -> tuple[Exception | None, ExampleReport]:
         """What becomes of an example: what it raises, or `None` when the law holds; and what a report says of that."""
         try:
             self._try(inputs)
@@ -223,9 +223,9 @@ class _Case:
         except Exception as error:
             if isinstance(error, PassOver):
                 self.passed_over.append(error)
-            return error, self._last or Told([], error_text(error))
+            return error, self._last or ExampleReport([], error_text(error))
         self.tried += 1
-        return None, Told([], "")
+        return None, ExampleReport([], "")
 
 
 def is_strategy(inputs: Any) -> bool:
@@ -247,6 +247,8 @@ def plain_examples(settings: Settings) -> Sequence[dict[str, Any]]:
 
 def _nothing_tried(case: _Case) -> LawResult:
     reasons = case.passed_over
-    found = ask("nothing_tried", examples=[{"refused": isinstance(it, Refused), "text": str(it)} for it in reasons])
+    found = ask(
+        "nothing_tried", examples=[{"refused": isinstance(it, InputsRefused), "text": str(it)} for it in reasons]
+    )
     cause = reasons[0].__cause__ if found["outcome"] == "refused" else None
     return _law_result(case.law, case.settings, found.pop("outcome"), cause, **found)

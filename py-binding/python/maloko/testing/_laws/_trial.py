@@ -27,7 +27,7 @@ NAME = "it"
 Inputs = Mapping[str, Any]
 
 
-class Told(NamedTuple):
+class ExampleReport(NamedTuple):
     """What a report says of an example that breaks a law, without secrets."""
 
     inputs: list[dict[str, Any]]
@@ -40,11 +40,11 @@ class PassOver(Exception):  # noqa: N818 it is no error
     """An example says nothing about the law; the message says what one would have to have."""
 
 
-class Refused(PassOver):
+class InputsRefused(PassOver):
     """The provider refuses the inputs of an example."""
 
 
-class Broken(AssertionError):  # noqa: N818 it is what has become of the law
+class LawBreach(AssertionError):  # noqa: N818 it is what has become of the law
     """A law does not hold."""
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -165,11 +165,11 @@ def end_with(end: Mapping[str, Any], raised: BaseException | None) -> None:
         case "pass-over":
             raise PassOver(end["what"])
         case "refused":
-            raise Refused(end["error"]) from raised
+            raise InputsRefused(end["error"]) from raised
         case "raised" if raised is not None:
             raise raised
         case "broken":
-            raise Broken(end["words"]) from (raised if end["caused"] else None)
+            raise LawBreach(end["words"]) from (raised if end["caused"] else None)
 
 
 def told_of(run: Run) -> str | None:

@@ -21,14 +21,14 @@ SHRINKS = 120
 """So many lifecycles are tried at most to find smaller ones that break, too."""
 
 
-class Untold(dict[str, Any]):
+class HiddenInputs(dict[str, Any]):
     """Inputs that Hypothesis does not print: some of them are secret, and the kit tells the steps without these."""
 
     def __repr__(self) -> str:
         return f"{{{', '.join(sorted(self))}}}"
 
 
-class Known(NamedTuple):
+class MachineView(NamedTuple):
     """What there is after some steps."""
 
     possible: dict[str, list[str]]
@@ -85,7 +85,7 @@ def lifecycle_machine(
     examples = None if isinstance(inputs, st.SearchStrategy) else list(inputs)
     drawn = inputs if examples is None else st.sampled_from(examples)
     if secret:
-        drawn = drawn.map(Untold)
+        drawn = drawn.map(HiddenInputs)
     extents = [extent for extent, weight in drawn_from["extents"] for _ in range(weight)]
     an_edit = st.fixed_dictionaries(
         {"drawn": drawn, "extent": st.sampled_from(extents), "pick": st.integers(0, drawn_from["mostPicks"])}
@@ -94,7 +94,7 @@ def lifecycle_machine(
     names = st.sampled_from(drawn_from["resources"])
     picks = st.integers(0, len(drawn_from["resources"]) - 1)
 
-    known: dict[tuple[str, ...], Known | BaseException] = {}
+    known: dict[tuple[str, ...], MachineView | BaseException] = {}
     shrinks: Iterator[int] | None = None
 
     class Machine(RuleBasedStateMachine):
@@ -106,7 +106,7 @@ def lifecycle_machine(
         def __init__(self) -> None:
             super().__init__()
             self.trace: tuple[str, ...] = ()
-            self.known = Known({}, {})
+            self.known = MachineView({}, {})
             self.failed = False
 
         @initialize(first=drawn, at=st.sampled_from(("nothing", "edit", "up", "up", "up")), edits=some_edits)
@@ -122,7 +122,7 @@ def lifecycle_machine(
                     without=left_out,
                     secret=secret,
                 )
-                known[self.trace] = Known(self.life.possible(), self.life.inputs())
+                known[self.trace] = MachineView(self.life.possible(), self.life.inputs())
             self.look()
             if at != "nothing":
                 self.step("edit", drawn_from["resources"][0], first)
@@ -132,7 +132,7 @@ def lifecycle_machine(
 
         def look(self) -> None:
             found = known.get(self.trace)
-            if isinstance(found, Known):
+            if isinstance(found, MachineView):
                 self.known = found
 
         def step(self, rule: str, *arguments: Any) -> None:
@@ -146,12 +146,12 @@ def lifecycle_machine(
                 self.trace = trace
                 self.reached(self.done(lambda life: life._step(rule, *arguments)))
 
-        def done(self, act: Callable[[Lifecycle], None]) -> Known | BaseException:
+        def done(self, act: Callable[[Lifecycle], None]) -> MachineView | BaseException:
             assert self.life is not None
-            found: Known | BaseException
+            found: MachineView | BaseException
             try:
                 act(self.life)
-                found = Known(self.life.possible(), self.life.inputs())
+                found = MachineView(self.life.possible(), self.life.inputs())
             except Exception as error:
                 found = error
                 nonlocal shrinks
@@ -159,7 +159,7 @@ def lifecycle_machine(
             known[self.trace] = found
             return found
 
-        def reached(self, found: Known | BaseException) -> None:
+        def reached(self, found: MachineView | BaseException) -> None:
             if isinstance(found, BaseException):
                 self.failed = True
                 raise found.with_traceback(None) from found.__cause__

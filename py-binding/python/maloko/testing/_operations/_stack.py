@@ -23,7 +23,7 @@ from maloko.testing._operations._owner import Owner
 from maloko.testing._operations._policies import Policies
 from maloko.testing._operations._runs import execute, on_a_free_thread, run_of
 from maloko.testing._operations._stubs import PackageStubs
-from maloko.testing._scrubbing import Scrubber, secret_texts
+from maloko.testing._redaction import Redactor, secret_texts
 from maloko.testing._snapshots import HIDDEN_IN_SNAPSHOTS, Snapshot, state_snapshot
 from maloko.testing._values import Secret, encode, text_of
 from maloko.testing._worlds import ids_of
@@ -236,7 +236,7 @@ class Stack:
     def snapshot(self) -> Snapshot:
         """The state as text that is the same in every run (no ids, times, secrets), for syrupy."""
         secrets = [*self._secret_texts(), *secret_texts(self.export())]
-        return state_snapshot(self.resources(), Scrubber(secrets, HIDDEN_IN_SNAPSHOTS))
+        return state_snapshot(self.resources(), Redactor(secrets, HIDDEN_IN_SNAPSHOTS))
 
     def export(self) -> dict[str, Any]:
         """The state as Pulumi's deployment JSON, with secrets in plain text."""

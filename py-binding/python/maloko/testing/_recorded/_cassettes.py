@@ -9,7 +9,7 @@ from typing import Any
 
 from maloko._current import current_call
 from maloko._errors import MalokoError
-from maloko.testing._scrubbing import Scrubber
+from maloko.testing._redaction import Redactor
 from maloko.testing._values import HIDDEN
 
 _MODES = ("none", "once", "new_episodes", "all")
@@ -49,12 +49,12 @@ def cassette(
         secrets = secrets_known()
         if isinstance(text, bytes):
             try:
-                return Scrubber(secrets).texts([text.decode()])[0].encode()
+                return Redactor(secrets).texts([text.decode()])[0].encode()
             except UnicodeDecodeError:
                 # As Latin-1 each byte is a character of its own.
-                scrubber = Scrubber(it.encode().decode("latin-1") for it in secrets)
-                return scrubber.texts([text.decode("latin-1")])[0].encode("latin-1")
-        return Scrubber(secrets).texts([text])[0] if isinstance(text, str) else text
+                redactor = Redactor(it.encode().decode("latin-1") for it in secrets)
+                return redactor.texts([text.decode("latin-1")])[0].encode("latin-1")
+        return Redactor(secrets).texts([text])[0] if isinstance(text, str) else text
 
     def before_request(request: Any) -> Any:
         # What is read from the file comes through here as well.

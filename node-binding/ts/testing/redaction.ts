@@ -9,13 +9,13 @@ import { HIDDEN } from "./values";
 export type Secrets = readonly (readonly [secret: string, hidden: string])[];
 
 /** Puts `[secret]` in the place of secrets, short ones as well. */
-export function scrub(text: string, secrets: string[]): string {
+export function redact(text: string, secrets: string[]): string {
     const named = secrets.map((secret): [string, string] => [secret, HIDDEN]);
-    return redacted([text], named, true)[0] ?? text;
+    return withoutSecrets([text], named, true)[0] ?? text;
 }
 
 /** Values without the secrets in their texts, at any depth. What is marked as secret stays as it is. */
-export function scrubbedValues(value: unknown, secrets: Secrets): unknown {
+export function redactedValues(value: unknown, secrets: Secrets): unknown {
     if (secrets.length === 0) {
         return value;
     }
@@ -25,7 +25,7 @@ export function scrubbedValues(value: unknown, secrets: Secrets): unknown {
         return text;
     });
     const known = [...texts];
-    const clean = redacted(known, secrets, false);
+    const clean = withoutSecrets(known, secrets, false);
     const changed = new Map(known.map((text, index) => [text, clean[index] ?? text]));
     return mapTexts(value, (text) => changed.get(text) ?? text);
 }
@@ -47,7 +47,7 @@ export function secretTexts(state: unknown): string[] {
 }
 
 // Half of a surrogate pair has no place in UTF-8, which the engine's texts are in.
-function redacted(texts: string[], secrets: Secrets, short: boolean): string[] {
+function withoutSecrets(texts: string[], secrets: Secrets, short: boolean): string[] {
     const whole = texts.map((text) => text.toWellFormed());
     const known = secrets.map(([secret, hidden]) => [secret.toWellFormed(), hidden]);
     const clean: string[] = ask({ ask: "redact", secrets: known, texts: whole, short });

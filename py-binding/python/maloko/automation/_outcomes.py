@@ -34,7 +34,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Finished:
+class CommandOutcome:
     """The outcome of a command."""
 
     result: CommandResult

@@ -19,7 +19,7 @@ def secret_texts(state: Any) -> list[str]:
     return texts
 
 
-class Scrubber:
+class Redactor:
     """Puts `hidden` in the place of secrets in texts; also as they look in JSON, in an address, and in base64."""
 
     def __init__(self, secrets: Iterable[str], hidden: str = HIDDEN) -> None:
