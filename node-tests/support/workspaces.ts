@@ -70,6 +70,8 @@ export function packageFiles(kind: Kind): { manifest: object; files: Record<stri
         ? 'export * from "./labels.js";'
         : 'const it = require("./labels.js"); exports.Label = it.Label; exports.Hidden = it.Hidden;';
     const files = {
+        // As packages for both kinds of modules have it: of which kind these are, and nothing else.
+        "dist/package.json": JSON.stringify({ type }),
         "dist/index.js": index,
         "dist/labels.js": `${code}//# sourceMappingURL=labels.js.map\n`,
         "dist/labels.js.map": map,

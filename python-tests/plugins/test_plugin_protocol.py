@@ -47,6 +47,37 @@ def test_bytes_of_a_plugin_are_kept_and_handed_back_and_the_program_is_told_of_t
     assert "features" not in json.loads(project.run("stack", "export").stdout)
 
 
+THING_ALONE = """
+import json, os
+import pulumi
+
+class Thing(pulumi.CustomResource):
+    def __init__(self, name, props):
+        super().__init__("probe:index:Thing", name, props)
+
+Thing("thing", {"say": pulumi.Output.secret("well-kept"), **json.loads(os.environ["INPUTS"])})
+"""
+
+
+# In Python alone: the engine marks what a plugin returns, in Rust.
+def test_a_secret_input_that_is_no_output_stays_secret_when_its_plugin_knows_no_secrets(plugged: Plugged) -> None:
+    project = plugged.project
+    project.write("__main__.py", THING_ALONE)
+    project.environment["PROBE_FLAGS"] = "noSecrets"
+    wanted = inputs(size=1, writeOnly=["say"])
+    project.run(*UP, INPUTS=wanted)
+    (made,) = plugged.world.iterdir()
+    made.write_text(made.read_text().replace('"size": 1', '"size": 2'))
+    said = project.run("refresh", "--yes", "--skip-preview", "--diff").stdout
+    assert "size" in said
+    (thing,) = [
+        it for it in json.loads(project.state())["checkpoint"]["latest"]["resources"] if it.get("id") == made.stem
+    ]
+    assert "say" not in thing["outputs"]
+    assert "ciphertext" in thing["inputs"]["say"]
+    assert "well-kept" not in said + plugged.written()
+
+
 def parts_of(project: Project) -> dict[str, object]:
     """The views in the state, by name."""
     states = json.loads(project.run("stack", "export").stdout)["deployment"].get("resources", [])

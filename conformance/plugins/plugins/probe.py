@@ -176,7 +176,8 @@ class Probe(provider_pb2_grpc.ResourceProviderServicer):
         context.abort(grpc.StatusCode.UNKNOWN, "did not start")
 
     def outputs(self, inputs, id_, preview=False):
-        result = {key: value for key, value in inputs.items() if key != "__defaults"}
+        hidden = {"__defaults", *bare(inputs).get("writeOnly", [])}
+        result = {key: value for key, value in inputs.items() if key not in hidden}
         result["url"] = UNKNOWN if preview else f"http://{id_}"
         if "noSecrets" not in FLAGS:
             result["token"] = secret(f"token-{id_}") if not preview else UNKNOWN
