@@ -42,8 +42,8 @@ impl Selector {
 
     /// Why no stack is one of those.
     pub(crate) fn nothing<'a>(&self, stacks: impl Iterator<Item = &'a DeclaredStack> + Clone) -> String {
-        let values: BTreeSet<&str> =
-            stacks.clone().filter_map(|stack| stack.labels.get(&self.label)).map(String::as_str).collect();
+        let of_label = stacks.clone().filter_map(|stack| stack.labels.get(&self.label));
+        let values: BTreeSet<&str> = of_label.map(String::as_str).filter(|value| !value.is_empty()).collect();
         let there_are = if values.is_empty() {
             let labels: BTreeSet<&str> = stacks.flat_map(|stack| stack.labels.keys()).map(String::as_str).collect();
             instead(&self.label, labels.iter().copied(), "the labels are")

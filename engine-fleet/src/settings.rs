@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use maloko_core::message::suggestions::instead;
+use maloko_core::state::check_scheme;
 
 use crate::document::Field;
 use crate::fault::Result;
@@ -60,7 +61,10 @@ pub(crate) fn key(root: &Field<'_>) -> Result<String> {
 
 /// Where state is kept.
 pub(crate) fn backend(root: &Field<'_>) -> Result<Option<String>> {
-    Ok(root.member("backend")?.map(|backend| backend.text()).transpose()?.map(str::to_owned))
+    let Some(field) = root.member("backend")? else { return Ok(None) };
+    let url = field.text()?;
+    check_scheme(url).map_err(|why| field.fault(String::from(why)))?;
+    Ok(Some(url.to_owned()))
 }
 
 /// `limits`. A label that no stack has is a mistake: the limit would be none.

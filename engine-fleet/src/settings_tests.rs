@@ -75,6 +75,15 @@ fn a_request_says_more_than_the_file() {
 }
 
 #[test]
+fn a_backend_of_no_kind_is_told_where_it_stands() {
+    let told = fleet("backend: fil://./state").fault();
+    assert!(
+        told.starts_with("fleet.yaml:4:10: backend: 'fil://./state': there is no backend of the kind 'fil'; use "),
+        "{told}"
+    );
+}
+
+#[test]
 fn bad_durations_and_shares_are_told() {
     let duration = "is not a duration with its unit; write one, such as 90s, 5m or 1h30m";
     assert_eq!(fleet("heartbeat: 10").fault(), format!("fleet.yaml:4:12: heartbeat: '10' {duration}"));

@@ -80,6 +80,17 @@ impl<'a> Text<'a> {
         Ok(Self { field, template })
     }
 
+    /// Refuses a row that has nothing in a column: a name that is made of it would be another stack's, or nobody's.
+    fn is_filled(&self, row: &Row, more: &[(&str, &str)]) -> Result<()> {
+        match self.template.columns().find(|column| value(row, more, column) == Some("")) {
+            None => Ok(()),
+            Some(column) => Err(self.field.fault(format!(
+                "the row {row} has nothing in the column '{column}', of which the stack's name is made; fill it in, or \
+                 leave the row out"
+            ))),
+        }
+    }
+
     fn render(&self, row: &Row, more: &[(&str, &str)]) -> Result<String> {
         let rendered = self.template.render(|column| value(row, more, column));
         rendered.map_err(|column| no_column(&self.field, row, more, column))
@@ -169,6 +180,7 @@ impl Reading<'_> {
         let project = project(entry, row, &more, &program)?;
         more.push(("project", &project));
         for name in &entry.names {
+            name.is_filled(row, &more)?;
             let stack = name.render(row, &more)?;
             let mut known = more.clone();
             known.push(("stack", &stack));

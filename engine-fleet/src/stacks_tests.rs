@@ -46,6 +46,13 @@ fn a_column_that_the_row_has_not_is_told() {
 }
 
 #[test]
+fn a_name_is_made_of_columns_that_are_filled() {
+    let rows = fault("  - { program: tenant, for: { tenant: [acme, ''] }, stack: \"{tenant}-us\" }\n");
+    let what = "the row tenant= has nothing in the column 'tenant', of which the stack's name is made";
+    assert_eq!(rows, format!("fleet.yaml:3:60: stacks[0].stack: {what}; fill it in, or leave the row out"));
+}
+
+#[test]
 fn a_stack_that_is_named_twice_is_told_with_both_places() {
     let advice = "have `stack` name a column in which they differ";
     let rows = fault("  - { program: tenant, for: tenants.csv, stack: \"{region}\" }\n");

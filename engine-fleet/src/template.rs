@@ -47,6 +47,14 @@ impl Template {
         Ok(Self { parts })
     }
 
+    /// The columns that it takes.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Column(column) => Some(column.as_str()),
+        })
+    }
+
     /// The text with the columns' values; the error is the first column that there is not.
     pub(crate) fn render<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Result<String, &str> {
         let mut text = String::new();

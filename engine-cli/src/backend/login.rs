@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use maloko_core::message;
 use maloko_core::message::Command;
+use maloko_core::state::check_scheme;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -63,7 +64,7 @@ pub(super) fn is_relative(url: &str) -> bool {
 
 /// Records an address.
 pub(crate) fn record_login(context: &Context, url: &str) -> Result<()> {
-    super::check_scheme(url).map_err(Failure::configuration)?;
+    check_scheme(url).map_err(Failure::configuration)?;
     let file = file(context)?;
     let text = serde_json::to_string(&Record { backend: url.to_owned() })
         .map_err(|error| Failure::new(format!("the login record cannot be written: {error}")))?;

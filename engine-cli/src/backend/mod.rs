@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use maloko_core::message;
-use maloko_core::message::{Command, Message};
-use maloko_core::state::{Backend, LocalBackend, LockWaitingBackend};
+use maloko_core::message::Command;
+use maloko_core::state::{Backend, LocalBackend, LockWaitingBackend, check_scheme};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -23,9 +23,6 @@ pub(crate) use pulumi_login::selected_in_pulumi;
 
 /// The directory in a project that holds what is maloko's: embedded state, key file, selected stack.
 pub(crate) const PROJECT_DIRECTORY: &str = ".maloko";
-
-/// The kinds of addresses, as errors list them.
-const KINDS: &str = "file://DIR, s3://BUCKET, gs://BUCKET, azblob://CONTAINER or postgres://USER@HOST/DATABASE";
 
 /// What named the place of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,26 +187,6 @@ pub(crate) fn lasting_url(context: &Context, place: &Place) -> Result<String> {
 /// A place that an argument names.
 pub(crate) fn named(context: &Context, origin: Origin, url: &str) -> Place {
     Place { origin, url: url.to_owned(), base: context.directory.clone() }
-}
-
-/// Is it an address of a kind that is built? The error names those that are.
-pub(crate) fn check_scheme(url: &str) -> std::result::Result<(), Message> {
-    let Some((scheme, _)) = url.split_once("://") else {
-        let problem =
-            format!("'{url}' is not the address of a backend: write {KINDS} (file://~ is the home directory)");
-        return Err(problem.into());
-    };
-    match scheme {
-        "file" | "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Ok(()),
-        "http" | "https" => Err(message![
-            format!(
-                "'{url}': maloko does not talk to the Pulumi service; use {KINDS}, and move the stack with `pulumi \
-                 stack export` and "
-            ),
-            Command::new("stack import")
-        ]),
-        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use {KINDS}").into()),
-    }
 }
 
 /// Makes the project's own directory: private, and ignored by git.

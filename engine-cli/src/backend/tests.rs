@@ -1,6 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails with the error")]
 
-use super::{Origin, check_scheme, place};
+use maloko_core::state::check_scheme;
+
+use super::{Origin, place};
 use crate::testing::World;
 
 fn chosen(world: &World, line: &str) -> (Origin, String) {

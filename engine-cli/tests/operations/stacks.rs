@@ -194,13 +194,10 @@ fn an_interrupted_move_is_told_of_and_finished_by_the_same_command() {
         let path = shop.path().join(obstacle);
         drop(std::fs::remove_file(path.parent().unwrap()));
         std::fs::create_dir_all(&path).unwrap();
-        let moving = format!("state move --dest prod --yes {A}");
+        let moving = format!("state move --dest prod --include-parents --yes {A}");
         let stopped = shop.run(&moving, &Script::default());
-        assert!(
-            stopped.code != 0 && stopped.err.contains("finish it with `maloko state move --source dev --dest prod"),
-            "{}",
-            stopped.err
-        );
+        let finishing = format!("finish it with `maloko state move --source dev --dest prod --include-parents {A}`");
+        assert!(stopped.code != 0 && stopped.err.contains(&finishing), "{}", stopped.err);
         for line in ["stack".to_owned(), "up --yes --skip-preview".to_owned(), moving.replace("::a", "::b")] {
             let refused = shop.run(&line, &script(&["a", "b"]));
             assert!(

@@ -1,5 +1,6 @@
 //! The state of a stack: resources, the journal that keeps every change, and the places where both are stored.
 
+mod address;
 pub mod backend;
 pub mod checkpoint;
 mod component_code;
@@ -32,6 +33,7 @@ pub mod unresolved_create;
 pub mod watched;
 
 pub use crate::holder::Holder;
+pub use address::check_scheme;
 pub use backend::{Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StackFilter, StoredEntry, StoredStack};
 pub use checkpoint::summary::Summary;
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};

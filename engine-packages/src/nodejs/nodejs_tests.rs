@@ -22,6 +22,21 @@ fn fault(members: &Value) -> String {
 const NO_SDK: &str = "no SDK for Node can be made of the package probe: ";
 
 #[test]
+fn each_of_several_properties_of_one_type_has_its_paths_of_replacement() {
+    let of = |kind: &str| json!({"$ref": format!("#/types/probe:index:{kind}")});
+    let files = made(&json!({
+        "types": {
+            "probe:index:Disk": {"type": "object", "properties": {"kind": {"type": "string", "replaceOnChanges": true}}},
+            "probe:index:Spec": {"type": "object", "properties": {"primary": of("Disk"), "secondary": of("Disk")}},
+        },
+        "resources": {"probe:index:Machine": {"properties": {"spec": of("Spec")}, "inputProperties": {"spec": of("Spec")}}},
+    }))
+    .unwrap();
+    let paths = "replaceOnChanges: [\"spec.primary.kind\", \"spec.secondary.kind\"]";
+    assert!(files["machine.js"].contains(paths), "{}", files["machine.js"]);
+}
+
+#[test]
 fn a_class_is_data_and_its_types_stand_beside_it() {
     let files = made(&json!({"resources": {"probe:index:Pet": {
         "description": "A pet.",

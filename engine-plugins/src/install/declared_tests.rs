@@ -60,6 +60,10 @@ fn sdks_that_name_different_places_are_ambiguous() {
     assert!(reason.contains("from the usual places (") && reason.contains("from https://h.test ("), "{reason}");
     assert_eq!(ambiguous_places(&folders[..1], "own"), None);
     assert_eq!(ambiguous_places(&folders, "other"), None);
+    // Of one version, too.
+    write(place.path(), "b/pulumi_own/pulumi-plugin.json", &two.replace("1.1.0", "1.0.0"));
+    assert_eq!(ambiguous_places(&folders, "own").expect("ambiguous"), reason);
+    assert_eq!(declared_plugins(&folders).len(), 2);
 }
 
 #[test]

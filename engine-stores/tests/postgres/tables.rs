@@ -3,8 +3,10 @@
 use futures::executor::block_on;
 use maloko_core::environment::Environment;
 use maloko_core::state::{Backend, Crypter, Passphrase, Session, SessionOptions, StackName, create_stack};
+use maloko_stores::postgres::PostgresBackend;
 use tokio_postgres::Client;
 
+use maloko_test_support::objects::world::overheard;
 use maloko_test_support::postgres::server::{Server, machine};
 
 fn dev() -> StackName {
@@ -112,6 +114,18 @@ fn a_lease_whose_row_was_lost_is_made_anew() {
         assert_eq!(next.load().await.unwrap().journal.as_deref(), Some(&b"a record"[..]));
         next.release().await.unwrap();
     });
+}
+
+#[test]
+fn a_holder_may_be_silent_for_as_long_as_it_said_and_not_as_others_may() {
+    let address = lived_in();
+    // It said a second, and its end was not seen.
+    run_sql(&format!("UPDATE {}.leases SET holder = 'ended', patience = 1000", schema_of(&address)));
+    let (world, told) = overheard(&[]);
+    let backend = PostgresBackend::open(&address.replace("lease=5", "lease=60"), &world).unwrap();
+    block_on(async { backend.lease(&dev(), "up").await.unwrap().release().await.unwrap() });
+    let told = told.lock().unwrap().join("\n");
+    assert!(told.contains("it is replaced if it stays silent for 1 seconds"), "{told}");
 }
 
 #[test]

@@ -29,6 +29,10 @@ fn engine() -> (Arc<Engine>, Arc<Recorder>) {
 }
 
 fn engine_of(dry_run: bool) -> (Arc<Engine>, Arc<Recorder>) {
+    engine_over(Snapshot::default(), dry_run)
+}
+
+fn engine_over(state: Snapshot, dry_run: bool) -> (Arc<Engine>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
     let value = ConfigValue { value: "t0ken".to_owned(), secret: true };
     let operation = Operation {
@@ -37,7 +41,7 @@ fn engine_of(dry_run: bool) -> (Arc<Engine>, Arc<Recorder>) {
         ..Operation::new(OperationKind::Update, "proj", "dev")
     };
     let host: Arc<ScriptedHost> = Arc::default();
-    let session = Session::read_only(Snapshot::default());
+    let session = Session::read_only(state);
     (Engine::start(operation, session, host as Arc<dyn ProviderHost>, Arc::clone(&recorder) as _), recorder)
 }
 
@@ -57,7 +61,11 @@ fn register(engine: &Engine, kind: &str, name: &str, parent: &str) -> String {
 }
 
 fn outputs(urn: &str, key: &str) -> RegisterResourceOutputsRequest {
-    let outputs: PropertyMap = [(key.to_owned(), 1.0.into())].into();
+    outputs_of(urn, &[(key, 1.0)])
+}
+
+fn outputs_of(urn: &str, outputs: &[(&str, f64)]) -> RegisterResourceOutputsRequest {
+    let outputs: PropertyMap = outputs.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect();
     let accepts = Accepts { secrets: true, resources: true };
     RegisterResourceOutputsRequest { urn: urn.to_owned(), outputs: Some(encode_properties(&outputs, accepts)) }
 }
@@ -230,6 +238,23 @@ fn stack_outputs_are_told_last() {
     let resources = engine.snapshot().resources;
     let resource = resources.iter().find(|resource| resource.urn.is_root_stack()).unwrap();
     assert_eq!(*resource.outputs_or_empty(), [("x".to_owned(), 1.0.into())].into());
+}
+
+#[test]
+fn stack_outputs_of_a_run_that_failed_are_laid_over_the_old_ones() {
+    let (earlier, _) = engine();
+    let stack = register(&earlier, STACK_TYPE, "proj-dev", "");
+    ask(&earlier, "RegisterResourceOutputs", &outputs_of(&stack, &[("kept", 1.0), ("x", 2.0)])).unwrap();
+    block_on(earlier.finish(ProgramEnd::default())).unwrap();
+    let (engine, _) = engine_over(earlier.snapshot(), false);
+    register(&engine, STACK_TYPE, "proj-dev", "");
+    ask(&engine, "RegisterResourceOutputs", &outputs_of(&stack, &[("x", 3.0)])).unwrap();
+    let failed = ProgramEnd { error: Some("the program failed".to_owned()), ..ProgramEnd::default() };
+    block_on(engine.finish(failed)).unwrap();
+    let resources = engine.snapshot().resources;
+    let resource = resources.iter().find(|resource| resource.urn.is_root_stack()).unwrap();
+    let laid_over = [("kept".to_owned(), 1.0.into()), ("x".to_owned(), 3.0.into())].into();
+    assert_eq!(*resource.outputs_or_empty(), laid_over);
 }
 
 #[test]
