@@ -22,8 +22,8 @@ import * as pulumi from "@pulumi/pulumi";
 
 class Provider {
     async create(inputs) {
-        if (inputs.text === "bad") {
-            throw new RangeError("too bad");
+        if (inputs.text.startsWith("bad")) {
+            throw new RangeError(\`too \${inputs.text}\`);
         }
         return { id: "made", outs: inputs };
     }
@@ -32,7 +32,7 @@ class Provider {
 
 class Thing extends pulumi.dynamic.Resource {
     declare readonly text: pulumi.Output<string>;
-    constructor(name: string, text: string) {
+    constructor(name: string, text: pulumi.Input<string>) {
         super(new Provider() as pulumi.dynamic.ResourceProvider, name, { text });
     }
 }
@@ -107,6 +107,16 @@ nightly("an error of a local program names resource and method", async () => {
     expect([cause.name, cause.message]).toEqual(["RangeError", "too bad"]);
     expect(cause.stack).toMatch(/index\.ts/);
     expect(error.stdout).toContain("RangeError: too bad");
+});
+
+test("an error of a local program has no secret", async () => {
+    const stack = await local(`new Thing("a", new pulumi.Config().requireSecret("token"));`);
+    await stack.setConfig("token", { value: "bad-but-kept", secret: true });
+    const error = (await failureOf(stack.up())) as CommandError;
+    const cause = error.cause as Error;
+    expect(cause.message).toBe("too [secret]");
+    expect(cause.stack).toContain("RangeError: too [secret]");
+    expect(`${cause.stack}${error.stdout}${error.stderr}`).not.toContain("bad-but-kept");
 });
 
 test("a local program that ends its process is told", async () => {

@@ -17,8 +17,8 @@ from pulumi.dynamic import CreateResult, Resource, ResourceProvider
 
 class Provider(ResourceProvider):
     def create(self, props):
-        if props["text"] == "bad":
-            raise OverflowError("too bad")
+        if props["text"].startswith("bad"):
+            raise OverflowError("too " + props["text"])
         return CreateResult("made", props)
 
 class Thing(Resource):
@@ -101,6 +101,17 @@ def test_an_error_of_a_local_program_names_resource_and_method(tmp_path: Path) -
     assert (cause.type, cause.message) == ("OverflowError", "too bad")
     assert "__main__.py" in cause.traceback
     assert "OverflowError: too bad" in error.stdout
+
+
+def test_an_error_of_a_local_program_has_no_secret(tmp_path: Path) -> None:
+    stack = local(tmp_path, 'Thing("a", pulumi.Config().require_secret("token"))')
+    stack.set_config("token", auto.ConfigValue("bad-but-kept", secret=True))
+    with pytest.raises(auto.CommandError) as raised:
+        stack.up()
+    cause: Any = raised.value.__cause__
+    assert cause.message == "too [secret]"
+    assert "OverflowError: too [secret]" in cause.traceback
+    assert "bad-but-kept" not in cause.traceback + raised.value.stdout + raised.value.stderr
 
 
 # In Python alone: signals and sys.exit are exceptions, which have a class and can be caught
