@@ -12,6 +12,7 @@ use maloko_core::urn::Urn;
 use maloko_core::{Engine, Report};
 
 use crate::failure::{Failure, Result, Why};
+use crate::language_host::ErrorText;
 use crate::progress::{ProgressListener, ProgressMeter};
 
 /// Takes engine events.
@@ -126,6 +127,8 @@ pub struct OperationEnd {
     pub error: Option<String>,
     /// The object that the host raised for the first error: an exception of the program or of a provider.
     pub source: Option<HostError>,
+    /// The same in words and without secrets, for a process that does not have the object.
+    pub exception: Option<ErrorText>,
     /// The resource that the first error is about.
     pub urn: Option<Urn>,
     /// The provider's method from which the first error came, such as `create`.
@@ -139,7 +142,12 @@ pub struct OperationEnd {
 }
 
 impl OperationEnd {
-    pub(crate) fn new(report: &Report, warnings: Vec<String>, page: Option<String>) -> Self {
+    pub(crate) fn new(
+        report: &Report,
+        exception: Option<ErrorText>,
+        warnings: Vec<String>,
+        page: Option<String>,
+    ) -> Self {
         Self {
             outcome: report.summary.outcome,
             changes: report.summary.changes.clone(),
@@ -147,6 +155,7 @@ impl OperationEnd {
             why: why_of(report),
             error: report.error.as_ref().map(ToString::to_string),
             source: report.source.clone(),
+            exception,
             urn: report.urn.clone(),
             method: report.method,
             read: report.read.clone(),

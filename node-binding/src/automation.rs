@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use maloko_cli::{CommandOutcome, EngineEvents, Invocation, LanguageAbout, ProgressListener, ProgressReports, run_in};
+use maloko_cli::{
+    CommandOutcome, EngineEvents, ErrorText, Invocation, LanguageAbout, ProgressListener, ProgressReports, run_in,
+};
 use maloko_core::environment::KnownKeys;
 use napi::bindgen_prelude::Buffer;
 use serde::Deserialize;
@@ -90,12 +92,16 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, handles: Invoc
 
 fn described(finished: &CommandOutcome) -> Value {
     let operation = finished.operation.as_ref().map(|end| {
+        let exception = end.exception.as_ref().map(|ErrorText { kind, message, traceback }| {
+            json!({ "name": kind, "message": message, "traceback": traceback })
+        });
         json!({
             "outcome": end.outcome.name(),
             "changes": end.changes,
             "stateWritten": end.state_written,
             "error": end.error,
             "source": error_number(end.source.as_ref()),
+            "exception": exception,
             "urn": end.urn.as_ref().map(maloko_core::Urn::as_str),
             "method": end.method,
             "read": end.read,

@@ -4,13 +4,16 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use maloko_cli::{Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass};
+use maloko_cli::{
+    ErrorText, Language, LanguageAbout, LanguageHost, OwnCommand, PassResult, ProgramSpec, ResourceClass,
+};
 use maloko_core::event::Severity;
-use maloko_core::provider::ProviderHost;
+use maloko_core::provider::{HostError, ProviderHost};
 use maloko_core::{ProgramEnd, ProgramEngine};
 use serde_json::json;
 
 use crate::callback::{Message, Reply};
+use crate::error::error_text;
 use crate::thread::Thread;
 
 /// The front of the npm package.
@@ -140,6 +143,10 @@ impl LanguageHost for NodeLanguageHost {
             Some(Reply::Text(text)) => serde_json::from_str(&text).unwrap_or_default(),
             _ => Vec::new(),
         }
+    }
+
+    fn describe_error(&self, error: &HostError) -> Option<ErrorText> {
+        error_text(error)
     }
 
     async fn run_pass(&self, arguments: Vec<OsString>) -> PassResult {

@@ -11,6 +11,9 @@ use crate::callback::{Crossing, Message, Reply, number};
 use crate::error::host_error;
 use crate::provider::{Descriptions, JsHost};
 
+/// What the first frame of a stack begins with.
+const FRAME: &str = "\n    at ";
+
 /// The engines that run programs of one JavaScript thread, by number. They belong to whoever started them.
 #[derive(Default)]
 pub(crate) struct Engines {
@@ -66,7 +69,10 @@ impl Thread {
         match reply {
             Some(Reply::Text(_) | Reply::Bytes(_)) => ProgramEnd::default(),
             Some(Reply::Failed { description, error }) => {
-                ProgramEnd { error: Some(description), source: host_error(error) }
+                let frames = description.find(FRAME).unwrap_or(description.len());
+                let (message, traceback) = description.split_at(frames);
+                let source = host_error(error, message, traceback.trim_start_matches('\n'));
+                ProgramEnd { error: Some(description), source }
             }
             None => ProgramEnd {
                 error: Some(

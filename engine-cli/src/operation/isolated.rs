@@ -6,7 +6,8 @@ use std::time::Duration;
 use maloko_core::message::Code;
 use maloko_core::operation::Operation;
 use maloko_core::provider::{HostError, ProviderHost};
-use maloko_core::{Engine, ProgramEnd};
+use maloko_core::redaction::Redactor;
+use maloko_core::{Engine, ProgramEnd, Report};
 use maloko_isolated::{ErrorWords, ProgramProcess, Settings, Start};
 
 use super::request::Request;
@@ -161,8 +162,19 @@ pub(super) fn started(start: Start) -> ProgramSpec {
     ProgramSpec { project_root, entry, runtime_options, loaded_file }
 }
 
+/// The exception that a run ended with, in words without secrets.
+pub(super) fn exception_of(
+    language_host: &dyn LanguageHost,
+    report: &Report,
+    redactor: &Redactor,
+) -> Option<ErrorText> {
+    let ErrorText { kind, message, traceback } = words_of(language_host, report.source.as_ref()?)?;
+    let without_secrets = |text: &str| redactor.message(text).into_owned();
+    Some(ErrorText { message: without_secrets(&message), traceback: without_secrets(&traceback), kind })
+}
+
 /// An error object of the program's, in words, wherever it is.
-pub(super) fn words_of(language_host: &dyn LanguageHost, error: &HostError) -> Option<ErrorText> {
+fn words_of(language_host: &dyn LanguageHost, error: &HostError) -> Option<ErrorText> {
     match error.downcast_ref::<ErrorWords>() {
         Some(ErrorWords { kind, message, traceback }) => {
             Some(ErrorText { kind: kind.clone(), message: message.clone(), traceback: traceback.clone() })

@@ -7,15 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use maloko_core::Report;
-use maloko_core::redaction::Redactor;
 use maloko_rpc::EventStream;
 use serde_json::json;
 
-use super::isolated;
 use crate::arguments::RunArguments;
 use crate::context::Context;
 use crate::embedding::why_of;
 use crate::failure::{Failure, Result, Why};
+use crate::language_host::ErrorText;
 use crate::progress::{ProgressListener, ProgressReports};
 use crate::terminal::console::Stream;
 
@@ -88,23 +87,20 @@ impl ProgressReports for ProgressLines {
 pub(super) struct RunOutcome<'a> {
     /// How it ended.
     pub(super) report: &'a Report,
+    /// The exception that it ended with, without secrets.
+    pub(super) exception: Option<ErrorText>,
     /// Its first warnings.
     pub(super) warnings: Vec<String>,
     /// What was recorded of the run.
     pub(super) page: Option<&'a str>,
 }
 
-/// Writes the file of `--outcome-file`, without secrets.
-pub(super) fn write(context: &Context, file: &Path, told: &RunOutcome<'_>, redactor: &Redactor) -> Result<()> {
-    let RunOutcome { report, warnings, page } = told;
-    let exception =
-        report.source.as_ref().and_then(|error| isolated::words_of(&*context.language_host, error)).map(|text| {
-            json!({
-                "type": text.kind,
-                "message": redactor.message(&text.message),
-                "traceback": redactor.message(&text.traceback),
-            })
-        });
+/// Writes the file of `--outcome-file`.
+pub(super) fn write(context: &Context, file: &Path, told: &RunOutcome<'_>) -> Result<()> {
+    let RunOutcome { report, exception, warnings, page } = told;
+    let exception = exception.as_ref().map(
+        |ErrorText { kind, message, traceback }| json!({ "type": kind, "message": message, "traceback": traceback }),
+    );
     let outcome = json!({
         "outcome": report.summary.outcome.name(),
         "changes": report.summary.changes,

@@ -11,7 +11,7 @@ import { sdkVersionOf } from "../sdk";
 
 import { described, outcomeOf } from "./inside";
 import type { ChildError, ChildMessage, ChildRequest } from "./local";
-import type { CommandRequest } from "./request";
+import type { CommandRequest, ThrownText } from "./request";
 
 const CANCELLED = 130;
 
@@ -48,18 +48,14 @@ async function serve(asked: ChildRequest): Promise<void> {
             progress: (progress) => void tell({ progress } as ChildMessage),
         }),
     );
-    const original = bridge.errorOf(outcome.operation?.source ?? 0);
-    await tell({ finished: { outcome, error: original && told(original.thrown) } });
+    const exception = outcome.operation?.exception ?? undefined;
+    await tell({ finished: { outcome, error: exception && told(exception) } });
     command.exit(outcome.code);
 }
 
-function told(thrown: unknown): ChildError {
-    const text = describe(thrown);
-    if (!(thrown instanceof Error)) {
-        return { name: "Error", message: text, stack: text };
-    }
-    const name = text.split(":")[0] || "Error";
-    return { name, message: String(thrown.message), stack: String(thrown.stack) };
+function told({ name, message, traceback }: ThrownText): ChildError {
+    const text = `${name}: ${message}`;
+    return { name, message, stack: traceback === "" ? text : `${text}\n${traceback}` };
 }
 
 /** Resolves when the message is with the parent, or when there is no parent any more. */

@@ -51,6 +51,15 @@ export interface Outcome {
     fault?: string;
 }
 
+/** An error object in words, for a process that does not have it. */
+export interface ThrownText {
+    /** Its class. */
+    name: string;
+    message: string;
+    /** Where it was thrown; empty where that is not known. */
+    traceback: string;
+}
+
 /** The outcome of an operation. */
 export interface OperationEnd {
     outcome: "succeeded" | "failed" | "cancelled";
@@ -60,6 +69,8 @@ export interface OperationEnd {
     error: string | null;
     /** Number of the error object. */
     source: number;
+    /** The same in words, without secrets; `null` without one. */
+    exception: ThrownText | null;
     /** The resource that the first error is about. */
     urn: string | null;
     /** The provider's method that it came from. */

@@ -210,6 +210,9 @@ fn copy_providers(
                 copy.parent = None;
                 copy.dependencies.clear();
                 copy.property_dependencies.clear();
+                // What it was bound to stays behind.
+                copy.deleted_with = None;
+                copy.replace_with.clear();
                 let id = copy.id.clone();
                 to.resources.push(Arc::new(copy));
                 id

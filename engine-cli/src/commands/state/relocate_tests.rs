@@ -143,6 +143,9 @@ fn a_provider_of_ones_own_is_copied_once_and_must_be_alike() {
         let provider = ResourceState {
             urn: urn(&format!("dev::shop::{PROVIDER}::mine")),
             inputs: Arc::new(PropertyMap::from([("size".to_owned(), Value::from(size))])),
+            // What does not go with it.
+            deleted_with: Some(urn("dev::shop::x:y:Group::group")),
+            replace_with: vec![urn("dev::shop::x:y:Group::group")],
             ..(*state.resources[1]).clone()
         };
         state.resources.insert(2, Arc::new(provider));
