@@ -90,11 +90,36 @@ def _pydantic(kind: Any, bag: Mapping[str, Any], path: str, problems: list[tuple
         return kind.model_validate({key: value for key, value in bag.items() if value is not None})
     except pydantic.ValidationError as error:
         if lenient:
-            return kind.model_construct(**bag)
+            return kind.model_construct(**_fields_that_fit(kind, bag))
         for problem in error.errors():
             place = ".".join(str(part) for part in ((path,) if path else ()) + tuple(problem["loc"]))
             problems.append((place, f"does not fit: {problem['msg']}"))
         return None
+
+
+def _fields_that_fit(kind: Any, bag: Mapping[str, Any]) -> dict[str, Any]:
+    """Each field by itself: what is missing is its default or `None`, and what does not fit stays as it is."""
+    fields = {}
+    for name, field in kind.model_fields.items():
+        value = bag.get(name, bag.get(field.alias or name))
+        if value is None:
+            fields[name] = None if field.is_required() else field.get_default(call_default_factory=True)
+        else:
+            fields[name] = _fitted(field.annotation, value)
+    return fields
+
+
+def _fitted(hint: Any, value: Any) -> Any:
+    """The value as the type asks for it, or as it is."""
+    pydantic: Any = sys.modules["pydantic"]
+    if not pulumi.contains_unknowns(value):
+        try:
+            return pydantic.TypeAdapter(hint).validate_python(value)
+        except pydantic.ValidationError:
+            pass
+    problems: list[tuple[str, str]] = []
+    fitted = _value(hint, value, "", problems, lenient=True)
+    return value if problems else fitted
 
 
 def _value(hint: Any, value: Any, path: str, problems: list[tuple[str, str]], lenient: bool) -> Any:
