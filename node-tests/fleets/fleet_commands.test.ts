@@ -58,14 +58,19 @@ test("a run is watched paused and goes on", async () => {
 test("a stack that a stop keeps from its next start says of what it failed", () => {
     const fleet = new FleetFolder(server);
     const settings = { limits: { at_a_time: 1 }, retry: { provider: 2, first_wait: "1s" }, stop_after: 1 };
-    fleet.write(stacksOf(2, { fails: "always" }), settings);
+    fleet.write(stacksOf(2, { fails: "always", files: "2" }), settings);
     fleet.worker();
 
-    const { ends } = fleet.run(["up"], 1);
+    const { run, ends } = fleet.run(["up"], 1);
 
     expect(ends["tenant/t0"]?.outcome).toBe("failed");
     expect(ends["tenant/t1"]).toMatchObject({ outcome: "skipped", text: expect.stringContaining("no room") });
     expect(ends["tenant/t1"]?.text).toMatch(/^1 failed, and the run stops after 1; it failed before: /);
+    // A resource has its URN for programs, and its name for people.
+    expect(ends["tenant/t0"]?.text).toContain("::pulumi-nodejs:dynamic:Resource::file-1: Error");
+    const shown = fleet.command(["results", run], 1).stdout;
+    expect(shown).toContain("Resource file-1: Error: the service has no room");
+    expect(shown).not.toContain("urn:");
 });
 
 test("workers of the command end with it", async () => {

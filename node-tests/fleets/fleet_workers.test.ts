@@ -7,7 +7,7 @@ import { COMMANDS, childrenOf, ended, FleetFolder, FleetServer, type ToldResult,
 interface Status {
     state: string;
     seconds: number;
-    stacks: { id: string; text: string; worker: string | null; attempt: number }[];
+    stacks: { id: string; text: string; worker: string | null; attempt: number; note: string | null }[];
 }
 
 function stacksOf(count: number, config: Record<string, string> = {}) {
@@ -57,6 +57,36 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
     fleet.letGo();
     expect(fleet.results(run).ends).toMatchObject({ "tenant/t0": { outcome: "done", attempts: 1 } });
     expect(fleet.objects()).toEqual({ t0: 3 });
+});
+
+test("status says what a stack waits for", async () => {
+    const fleet = new FleetFolder(server);
+    const held = { ...stacksOf(1, { holds: "true" })[0], for: [{ tenant: "held" }] };
+    const retry = { provider: 5, first_wait: "1h", longest_wait: "1h" };
+    fleet.write([...stacksOf(1, { fails: "always", files: "2" }), held], { heartbeat: "2s", retry });
+    // This one answers in place of the run, and stays.
+    fleet.worker("--queue", "none");
+    const run = fleet.detached("up");
+    const row = (stack: string, text: string) =>
+        statusOf(fleet, run).stacks.find((found) => found.id === stack && found.text.includes(text));
+
+    await until(() => row("tenant/t0", "waits for a worker"), "the run to begin", undefined, COMMANDS);
+    const lost = fleet.worker();
+    await until(() => fleet.marks("held").length > 0, "a stack to be at work");
+    const waits = await until(() => row("tenant/t0", "no room"), "the stack to wait", undefined, COMMANDS);
+    expect(waits.text).toMatch(/^waits 3[56]\d\d s: urn:\S+: Error: the service has no room/);
+    expect(waits).toMatchObject({ attempt: 2, note: "of 5" });
+    const shown = fleet.command(["status", run]).stdout;
+    expect(shown).toContain("s: Resource file-1: Error: the service has no room");
+    expect(shown).toContain("attempt 2 (of 5)");
+    await ended(lost, "SIGKILL");
+    const { text } = await until(() => row("tenant/held", "was lost"), "the worker to be missed", undefined, COMMANDS);
+    expect(text).toMatch(new RegExp(`^waits.*:${lost.pid} was lost$`));
+    fleet.worker();
+    const again = await until(() => row("tenant/held", "resources"), "another worker", undefined, COMMANDS);
+    expect(again.text).toMatch(/^\d of \d resources$/);
+    expect(again.note).toBe("before: its worker was lost");
+    fleet.command(["cancel", run]);
 });
 
 test("a worker gets no stacks of programs that are others now", async () => {

@@ -84,14 +84,20 @@ def test_the_stop_rule_ends_a_wave_and_skips_the_rest(fleet: FleetFolder) -> Non
 
 def test_a_stack_that_a_stop_keeps_from_its_next_start_says_of_what_it_failed(fleet: FleetFolder) -> None:
     settings = {"limits": {"at_a_time": 1}, "retry": {"provider": 2, "first_wait": "1s"}, "stop_after": 1}
-    fleet.write(stacks_of(2, fails="always"), **settings)
+    fleet.write(stacks_of(2, fails="always", files="2"), **settings)
     fleet.worker()
 
-    ends = fleet.run("up", code=1)["ends"]
+    result = fleet.run("up", code=1)
 
+    ends = result["ends"]
     assert (ends["tenant/t0"]["outcome"], ends["tenant/t1"]["outcome"]) == ("failed", "skipped")
     assert ends["tenant/t1"]["text"].startswith("1 failed, and the run stops after 1; it failed before: ")
     assert "no room" in ends["tenant/t1"]["text"]
+    # A resource has its URN for programs, and its name for people.
+    assert "::pulumi-python:dynamic:Resource::file-1: OSError" in ends["tenant/t0"]["text"]
+    shown = fleet.command("results", result["run"], code=1).stdout
+    assert "Resource file-1: OSError: the service has no room" in shown
+    assert "urn:" not in shown
 
 
 def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:

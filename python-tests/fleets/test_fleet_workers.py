@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,39 @@ def test_a_stack_that_takes_longer_than_a_worker_may_be_silent_stays_where_it_is
     end = json.loads(fleet.command("results", run, "--json").stdout)["ends"][0]
     assert (end["outcome"], end["attempts"]) == ("done", 1)
     assert fleet.objects() == {"t0": 3}
+
+
+def test_status_says_what_a_stack_waits_for(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    failing, held = stacks_of(1, fails="always", files="2"), stacks_of(1, holds="true")
+    stacks = [*failing, {**held[0], "for": [{"tenant": "held"}]}]
+    fleet.write(stacks, heartbeat="2s", retry={"provider": 5, "first_wait": "1h", "longest_wait": "1h"})
+    # This one answers in place of the run, and stays.
+    fleet.worker("--queue", "none")
+    run = fleet.detached("up")
+
+    def row(stack: str, text: str) -> dict[str, Any] | None:
+        found = [row for row in status_of(fleet, run)["stacks"] if row["id"] == stack]
+        return found[0] if found and text in found[0]["text"] else None
+
+    until(lambda: row("tenant/t0", "waits for a worker"), "the run to begin", pause=COMMANDS)
+    lost = fleet.worker()
+    until(lambda: fleet.marks("held"), "a stack to be at work")
+    waits = until(lambda: row("tenant/t0", "no room"), "the stack to wait", pause=COMMANDS)
+    assert re.match(r"waits 3[56]\d\d s: urn:\S+: OSError: the service has no room", waits["text"])
+    assert (waits["attempt"], waits["note"]) == (2, "of 5")
+    shown = fleet.command("status", run).stdout
+    assert "s: Resource file-1: OSError: the service has no room" in shown
+    assert "attempt 2 (of 5)" in shown
+    lost.kill()
+    told = until(lambda: row("tenant/held", "was lost"), "the worker to be missed", pause=COMMANDS)["text"]
+    assert told.startswith("waits")
+    assert told.endswith(f":{lost.pid} was lost")
+    fleet.worker()
+    again = until(lambda: row("tenant/held", "resources"), "another worker", pause=COMMANDS)
+    assert re.fullmatch(r"\d of \d resources", again["text"])
+    assert again["note"] == "before: its worker was lost"
+    fleet.command("cancel", run)
 
 
 def test_a_worker_gets_no_stacks_of_programs_that_are_others_now(server: FleetServer, make_fleet: MakeFleet) -> None:
