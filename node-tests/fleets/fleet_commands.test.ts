@@ -214,10 +214,12 @@ test("dev has a server and workers until ctrl c", async () => {
 
 test("dev says that its server has ended", async () => {
     const fleet = new FleetFolder(server);
-    fleet.write(stacksOf(1), { engine: `temporal://127.0.0.1:${await freePort()}/default` });
-    const { child, said } = await startedDev(fleet);
+    fleet.write(stacksOf(1), { engine: undefined });
+    const port = await freePort();
+    const { child, said } = await startedDev(fleet, "--port", String(port));
     const over = new Promise((resolve) => child.once("exit", resolve));
-    await until(() => said().includes("Ctrl-C ends all of it"), "the server");
+    await until(() => said().includes(`TEMPORAL_ADDRESS=127.0.0.1:${port}`), "the server");
+    await until(() => said().split(" ready: ").length === 3, "both workers");
     const [first = 0] = childrenOf(child);
 
     process.kill(first, "SIGKILL");

@@ -253,10 +253,17 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
 
 def test_dev_says_that_its_server_has_ended(make_fleet: MakeFleet, server: FleetServer) -> None:
     fleet = make_fleet(server)
-    fleet.write(stacks_of(1), engine=f"temporal://127.0.0.1:{free_port()}/default")
-    process = started_dev(fleet)
+    fleet.write(stacks_of(1))
+    document = json.loads(fleet.file.read_text())
+    del document["engine"]
+    fleet.file.write_text(json.dumps(document))
+    port = free_port()
+    process = started_dev(fleet, "--port", str(port))
     assert process.stderr is not None
     assert "Ctrl-C ends all of it" in process.stderr.readline()
+    assert f"TEMPORAL_ADDRESS=127.0.0.1:{port}" in process.stderr.readline()
+    for _ in range(2):
+        assert " ready: " in process.stderr.readline()
     first, *_ = children(process.pid)
 
     os.kill(first, signal.SIGKILL)

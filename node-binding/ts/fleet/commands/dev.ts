@@ -1,4 +1,5 @@
 // `fleet dev`: a server for tries, and two workers, until Ctrl-C.
+import { ConfigurationError, FleetError } from "../ends";
 import { DevServer, placeOfServer } from "./dev-server";
 import { queuesOf, startWorker, warnOfPassphrase } from "./helpers";
 import { Interrupt } from "./interrupts";
@@ -25,12 +26,20 @@ export async function run(asked: Request): Promise<number> {
         kept = new KeptWorkers(WORKERS, () => startWorker(asked.file, queuesOf(plan), asked.slots));
         const page = `http://127.0.0.1:${uiPort}`;
         say(`server ${engine.address} · its page ${page} · ${WORKERS} workers · Ctrl-C ends all of it`);
+        if (plan.engine === null && asked.port) {
+            say(`commands find it with TEMPORAL_ADDRESS=${engine.address}, or by \`engine\` in the fleet's file`);
+        }
         while (true) {
             await aMoment(LOOK);
             server.look();
             kept.look();
         }
     } catch (error) {
+        if (error instanceof FleetError && !(error instanceof ConfigurationError)) {
+            // Workers without a server take their time to end.
+            say(`error: ${error.message}`);
+            return 1;
+        }
         if (!(error instanceof Interrupt)) {
             throw error;
         }

@@ -10,6 +10,7 @@ from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase
 from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
+from maloko.fleet._ends import FleetError
 
 _WORKERS = 2
 _LOOK_SECONDS = 0.3
@@ -32,10 +33,16 @@ def run(asked: Request) -> int:
             f"server {engine['address']} · its page http://127.0.0.1:{ui_port} · {_WORKERS} workers · "
             "Ctrl-C ends all of it"
         )
+        if plan["engine"] is None and asked.get("port"):
+            say(f"commands find it with TEMPORAL_ADDRESS={engine['address']}, or by `engine` in the fleet's file")
         while True:
             time.sleep(_LOOK_SECONDS)
             server.look()
             kept.look()
+    except FleetError as error:
+        # Workers without a server take their time to end.
+        say(f"error: {error}")
+        return 1
     except KeyboardInterrupt:
         say("\nending")
         return 0
