@@ -326,8 +326,10 @@ test("a worker shows the traceback of what programs and providers raise", () => 
     fleet.write(stacks, { retry: { provider: 1 } });
     fleet.variables.TOKEN_OF_ROOMS = "s3cr3t-of-the-rooms";
 
-    const told = fleet.command(["up", "--yes", "--workers", "1"], 1).stderr;
+    fleet.worker();
+    fleet.run(["up"], 1);
 
+    const told = readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
     const line = RAISES.split("\n").indexOf('    throw new Error("no plan");') + 1;
     const lines = told.split("\n");
     expect(lines).toContain("[raises/program] Error: no plan");
@@ -341,4 +343,10 @@ test("a worker shows the traceback of what programs and providers raise", () => 
         expect(told).toMatch(new RegExp(`\\[${stack}\\]     at .*/${file}:\\d+:`));
     }
     expect(told).not.toContain("s3cr3t");
+    const error = `Error: no plan (${fleet.folder}/raises.cjs:${line})`;
+    const logs = fleet.command(["logs", "raises/program"]).stdout.split("\n");
+    expect(logs[0]).toBe(`raises/program: failed (program): ${error}`);
+    expect(logs.filter((text) => text === `Error: ${error}`)).toHaveLength(1);
+    const provider = fleet.command(["logs", "raises/provider"]).stdout;
+    expect(provider).toMatch(/^raises\/provider: failed \(provider\): Resource room-/);
 });

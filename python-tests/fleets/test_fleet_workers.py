@@ -323,8 +323,10 @@ def test_a_worker_shows_the_traceback_of_what_programs_and_providers_raise(
     fleet.write(stacks, retry={"provider": 1})
     fleet.variables["TOKEN_OF_ROOMS"] = "s3cr3t-of-the-rooms"
 
-    told = fleet.command("up", "--yes", "--workers", "1", code=1).stderr
+    fleet.worker()
+    fleet.run("up", code=1)
 
+    told = Path(fleet.folder, "worker-0.log").read_text()
     line = RAISES.splitlines().index('    raise KeyError("plan")') + 1
     lines = told.splitlines()
     assert f"[raises/program] KeyError: 'plan' ({fleet.folder}/raises.py:{line})" in lines
@@ -335,3 +337,8 @@ def test_a_worker_shows_the_traceback_of_what_programs_and_providers_raise(
         assert f'[{stack}]     raise KeyError("no room for " + os.environ["TOKEN_OF_ROOMS"])' in lines
         assert f"[{stack}] KeyError: 'no room for [secret]'" in lines
     assert "s3cr3t" not in told
+    error = f"KeyError: 'plan' ({fleet.folder}/raises.py:{line})"
+    logs = fleet.command("logs", "raises/program").stdout.splitlines()
+    assert (logs[0], logs.count(f"Error: {error}")) == (f"raises/program: failed (program): {error}", 1)
+    provider = fleet.command("logs", "raises/provider").stdout.splitlines()[0]
+    assert provider.startswith("raises/provider: failed (provider): Resource room-")
