@@ -74,12 +74,11 @@ export function isServed(port: number): Promise<boolean> {
     });
 }
 
-/** The processes that a process has started, by their numbers. */
+/** The processes that a process has started, the first one first. */
 export function childrenOf({ pid }: ChildProcess): number[] {
     const threads = readdirSync(`/proc/${pid}/task`);
     const texts = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
-    const found = texts.flatMap((text) => text.split(" ").filter((word) => word.trim() !== ""));
-    return found.map(Number).sort((left, right) => left - right);
+    return texts.flatMap((text) => text.split(" ").filter((word) => word.trim() !== "")).map(Number);
 }
 
 interface Payload {
