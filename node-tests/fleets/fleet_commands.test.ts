@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended, FleetFolder, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-kit";
+import { childrenOf, ended, FleetFolder, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-kit";
 
 function stacksOf(count: number, config: Record<string, string> = {}) {
     const rows = Array.from({ length: count }, (_, number) => ({
@@ -58,14 +58,19 @@ test("a run is watched paused and goes on", async () => {
 test("a stack that a stop keeps from its next start says of what it failed", () => {
     const fleet = new FleetFolder(server);
     const settings = { limits: { at_a_time: 1 }, retry: { provider: 2, first_wait: "1s" }, stop_after: 1 };
-    fleet.write(stacksOf(2, { fails: "always" }), settings);
+    fleet.write(stacksOf(2, { fails: "always", files: "2" }), settings);
     fleet.worker();
 
-    const { ends } = fleet.run(["up"], 1);
+    const { run, ends } = fleet.run(["up"], 1);
 
     expect(ends["tenant/t0"]?.outcome).toBe("failed");
     expect(ends["tenant/t1"]).toMatchObject({ outcome: "skipped", text: expect.stringContaining("no room") });
     expect(ends["tenant/t1"]?.text).toMatch(/^1 failed, and the run stops after 1; it failed before: /);
+    // A resource has its URN for programs, and its name for people.
+    expect(ends["tenant/t0"]?.text).toContain("::pulumi-nodejs:dynamic:Resource::file-1: Error");
+    const shown = fleet.command(["results", run], 1).stdout;
+    expect(shown).toContain("Resource file-1: Error: the service has no room");
+    expect(shown).not.toContain("urn:");
 });
 
 test("workers of the command end with it", async () => {
@@ -80,12 +85,13 @@ test("workers of the command end with it", async () => {
 
 test("schedules are those of the file", async () => {
     const fleet = new FleetFolder(server);
-    const entry = { every: "6h", jitter: "1m", verb: "refresh --preview-only" };
+    const entry = { every: "6h", jitter: "1m", verb: "refresh --preview-only", select: "ring=canary" };
     fleet.write(stacksOf(1), { schedules: { drift: entry } });
-    expect(fleet.command(["schedules"]).stdout).toContain("refresh every 6h, not on the server");
+    const line = "drift: refresh --preview-only of ring=canary every 6h, up to 1m later";
+    expect(fleet.command(["schedules"]).stdout).toContain(`${line}, not on the server`);
 
     fleet.command(["schedules", "--apply"]);
-    expect(fleet.command(["schedules", "--apply"]).stdout).toContain("refresh every 6h, next 20");
+    expect(fleet.command(["schedules", "--apply"]).stdout).toContain(`${line}, next 20`);
 
     expect(fleet.told(["schedules"])).toMatchObject({
         drift: { onServer: true, next: expect.stringMatching(/^\d{4}-.*\+00:00$/) as string },
@@ -174,22 +180,68 @@ test("stacks get the key of the fleet", () => {
     expect(salts[0]).toBe(salts[1]);
 });
 
+async function startedDev(fleet: FleetFolder, ...words: string[]) {
+    fleet.variables.PATH = `${VENV}:${process.env.PATH}`;
+    return fleet.beside("dev", "--ui-port", String(await freePort()), ...words);
+}
+
 test("dev has a server and workers until ctrl c", async () => {
     const fleet = new FleetFolder(server);
     const port = await freePort();
     fleet.write(stacksOf(2, { plan: "gold" }), { engine: `temporal://127.0.0.1:${port}/default` });
-    fleet.variables.PATH = `${VENV}:${process.env.PATH}`;
     const up = fleet.beside("up", "--yes");
     const over = new Promise((resolve) => up.child.once("exit", resolve));
     await until(() => up.said() === `waiting 20 s for the server at 127.0.0.1:${port}\n`, "a command that waits");
-    const { child, said } = fleet.beside("dev", "--slots", "1", "--ui-port", String(await freePort()));
-    await until(() => said().includes(`127.0.0.1:${port}`), "the server");
+    const { child, said } = await startedDev(fleet, "--slots", "1");
+    await until(() => said().startsWith(`server 127.0.0.1:${port}`), "the server");
 
     expect(await over, up.said()).toBe(0);
     expect(up.said()).toContain("2 done");
     await until(() => said().split(" ready: 1 stack at a time, queue default\n").length === 3, "both workers");
+    // The server is the child that was started first.
+    const [, killed = 0] = childrenOf(child);
+    process.kill(killed, "SIGKILL");
+    const ends = `a worker, process ${killed}, was ended by SIGKILL: process `;
+    await until(() => said().includes(ends), "another worker");
+    const taken = fleet.command(["dev"], 2).stderr;
+    expect(taken).toContain(
+        `error: port ${port} of 127.0.0.1, for the server, cannot be had (address already in use): `,
+    );
+    expect(taken).toContain("or change `engine` in the fleet's file for another\n");
     expect(await ended(child, "SIGINT")).toBe(0);
     expect(await isServed(port)).toBe(false);
+});
+
+test("dev says that its server has ended", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1), { engine: undefined });
+    const port = await freePort();
+    const { child, said } = await startedDev(fleet, "--port", String(port));
+    const over = new Promise((resolve) => child.once("exit", resolve));
+    await until(() => said().includes(`TEMPORAL_ADDRESS=127.0.0.1:${port}`), "the server");
+    await until(() => said().split(" ready: ").length === 3, "both workers");
+    const [first = 0] = childrenOf(child);
+
+    process.kill(first, "SIGKILL");
+
+    expect(await over).toBe(1);
+    const ends = `error: the server, process ${first}, was ended by SIGKILL, and its runs are gone with it: start`;
+    await until(() => said().includes(ends), "the message");
+});
+
+test("dev refuses a port that the file contradicts", () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const lines = readFileSync(join(fleet.folder, "fleet.yaml"), "utf8").split("\n");
+    const line = lines.findIndex((text) => text.includes('"engine"')) + 1;
+    const { port } = server;
+
+    expect(fleet.command(["dev", "--port", String(port + 1)], 2).stderr).toBe(
+        `error: \`--port\` says ${port + 1}, and fleet.yaml:${line} has the engine at 127.0.0.1:${port}, where workers and ` +
+            "commands look for it: leave `--port` out, or change `engine`\n",
+    );
+    fleet.write(stacksOf(1), { engine: "temporal://far.example:7233/default" });
+    expect(fleet.command(["dev"], 2).stderr).toContain(`fleet.yaml:${line} has the engine at far.example:7233`);
 });
 
 test("without its packages it says which", () => {

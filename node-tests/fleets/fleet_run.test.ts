@@ -250,7 +250,10 @@ test("stacks take over what is there", () => {
     const { ends } = fleet.run(["import", "--from", "imports/{stack}.json"]);
 
     // The first one has nothing to take over.
-    expect(ends).toMatchObject({ "tenant/t0": { outcome: "unchanged" }, "tenant/t1": { changes: { import: 1 } } });
+    const warnings = ["it takes nothing over: there is no file imports/t0.json at this worker"];
+    const t0 = { outcome: "unchanged", warnings };
+    expect(ends).toMatchObject({ "tenant/t0": t0, "tenant/t1": { changes: { import: 1 } } });
+    expect(ends["tenant/t1"]).not.toHaveProperty("warnings");
     expect(fleet.stateOf("tenant", "t1")).toContain("t1/by-hand");
 });
 

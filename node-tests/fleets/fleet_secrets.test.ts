@@ -6,6 +6,8 @@ import { expect, test } from "vitest";
 import { FleetFolder, FleetServer } from "../support/fleet-kit";
 
 const CANARY = "c4n4ry-0f-th3-fl33t";
+/** A value that is no secret. */
+const PLAN = "p1an-0f-th3-t3nant";
 
 /** An exception with the secret in its text, as careless providers raise it. */
 const RAISING = `const pulumi = require("@pulumi/pulumi");
@@ -36,7 +38,7 @@ test.each([false, true])("no secret and with a key no name enters the server", a
     }
     fleet.variables.TENANT_TOKEN = CANARY;
     const rows = [{ tenant: "kind" }, { tenant: "broken" }];
-    const config = { token: { secretFrom: "env TENANT_TOKEN" } };
+    const config = { token: { secretFrom: "env TENANT_TOKEN" }, plan: PLAN };
     writeFileSync(join(fleet.folder, "raising.cjs"), RAISING);
     fleet.write([{ project: "tenant", program: "raising.cjs#tenant", stack: "{tenant}", for: rows, config }]);
     fleet.worker();
@@ -48,6 +50,13 @@ test.each([false, true])("no secret and with a key no name enters the server", a
         "tenant/broken": { reason: "provider", text: expect.stringContaining("refused with the token") as string },
     });
     expect(JSON.stringify(result)).not.toContain(CANARY);
+    // The raw bytes of the database do not show what is compressed.
+    const payloads = server.payloads();
+    const having = (text: string) => payloads.filter(({ content }) => content.includes(text));
+    const hasPlan = having(PLAN).some(({ wasCompressed }) => wasCompressed);
+    expect(hasPlan, "a value that is no secret is found in what is compressed").toBe(!encrypted);
+    expect(having("refused with the token [secret]").length > 0).toBe(!encrypted);
+    expect(having(CANARY)).toEqual([]);
     await server.stop();
     const files = readdirSync(server.folder).map((name) => readFileSync(join(server.folder, name)));
     const database = Buffer.concat(files);

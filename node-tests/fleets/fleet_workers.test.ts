@@ -2,12 +2,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, FleetFolder, FleetServer, type ToldResult, until } from "../support/fleet-kit";
+import { COMMANDS, childrenOf, ended, FleetFolder, FleetServer, type ToldResult, until } from "../support/fleet-kit";
 
 interface Status {
     state: string;
     seconds: number;
-    stacks: { id: string; text: string; worker: string | null; attempt: number }[];
+    stacks: { id: string; text: string; worker: string | null; attempt: number; note: string | null }[];
 }
 
 function stacksOf(count: number, config: Record<string, string> = {}) {
@@ -59,10 +59,40 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
     expect(fleet.objects()).toEqual({ t0: 3 });
 });
 
+test("status says what a stack waits for", async () => {
+    const fleet = new FleetFolder(server);
+    const held = { ...stacksOf(1, { holds: "true" })[0], for: [{ tenant: "held" }] };
+    const retry = { provider: 5, first_wait: "1h", longest_wait: "1h" };
+    fleet.write([...stacksOf(1, { fails: "always", files: "2" }), held], { heartbeat: "2s", retry });
+    // This one answers in place of the run, and stays.
+    fleet.worker("--queue", "none");
+    const run = fleet.detached("up");
+    const row = (stack: string, text: string) =>
+        statusOf(fleet, run).stacks.find((found) => found.id === stack && found.text.includes(text));
+
+    await until(() => row("tenant/t0", "waits for a worker"), "the run to begin", undefined, COMMANDS);
+    const lost = fleet.worker();
+    await until(() => fleet.marks("held").length > 0, "a stack to be at work");
+    const waits = await until(() => row("tenant/t0", "no room"), "the stack to wait", undefined, COMMANDS);
+    expect(waits.text).toMatch(/^waits 3[56]\d\d s: urn:\S+: Error: the service has no room/);
+    expect(waits).toMatchObject({ attempt: 2, note: "of 5" });
+    const shown = fleet.command(["status", run]).stdout;
+    expect(shown).toContain("s: Resource file-1: Error: the service has no room");
+    expect(shown).toContain("attempt 2 (of 5)");
+    await ended(lost, "SIGKILL");
+    const { text } = await until(() => row("tenant/held", "was lost"), "the worker to be missed", undefined, COMMANDS);
+    expect(text).toMatch(new RegExp(`^waits.*:${lost.pid} was lost$`));
+    fleet.worker();
+    const again = await until(() => row("tenant/held", "resources"), "another worker", undefined, COMMANDS);
+    expect(again.text).toMatch(/^\d of \d resources$/);
+    expect(again.note).toBe("before: its worker was lost");
+    fleet.command(["cancel", run]);
+});
+
 test("a worker gets no stacks of programs that are others now", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(2, { plan: "gold" }));
-    fleet.worker();
+    const older = fleet.worker();
     fleet.run(["up"]);
     const program = join(fleet.folder, "tenant.cjs");
     writeFileSync(program, readFileSync(program, "utf8").replace('config.getNumber("files") ?? 3', "4"));
@@ -76,6 +106,8 @@ test("a worker gets no stacks of programs that are others now", async () => {
     };
     const { stacks } = await until(offered, "the stacks to be offered", undefined, COMMANDS);
     expect(stacks.map(({ text }) => text)).toEqual(["waits for a worker", "waits for a worker"]);
+    const restart = new RegExp(`:${older.pid} is there with other programs \\(code [0-9a-f]{8}\\): restart it`);
+    expect(fleet.command(["status", run]).stderr).toMatch(restart);
     const newer = fleet.worker();
     const workers = Object.values(fleet.results(run).ends).map(({ worker }) => worker?.split(":").at(-1));
     expect(new Set(workers)).toEqual(new Set([String(newer.pid)]));
@@ -147,6 +179,42 @@ test("a worker loads the programs of its own queues alone", () => {
     expect(saidBy(fleet).join("")).not.toContain("broken");
 });
 
+test("a process of a worker that is killed is followed by another", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const log = () => readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
+    const worker = fleet.worker("--processes", "2", "--queue", "default", "--queue", "nix");
+    const ready = (count: number) => log().split(" ready: ").length - 1 === count;
+    await until(() => ready(2), "both processes");
+    const [killed = 0, kept = 0] = childrenOf(worker);
+
+    process.kill(killed, "SIGKILL");
+
+    await until(() => ready(3), "a process in its place");
+    expect(childrenOf(worker)).toContain(kept);
+    const other = childrenOf(worker).find((pid) => pid !== kept);
+    const lines = log().split("\n");
+    expect(lines.filter((line) => line.startsWith("warning"))).toEqual([
+        "warning: no stack of the fleet is at the queue nix: a worker gets nothing there; the fleet's stacks are at default",
+        `warning: a worker, process ${killed}, was ended by SIGKILL: process ${other} takes its place`,
+    ]);
+    expect(await ended(worker, "SIGTERM")).toBe(0);
+});
+
+test("processes that end again and again right after their start end the worker", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write([broken(fleet)]);
+
+    const worker = fleet.worker("--processes", "2");
+    const over = new Promise((resolve) => worker.once("exit", resolve));
+
+    expect(await over).toBe(1);
+    const said = readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
+    expect(said).toContain("error: workers ended 3 times within 10 s of their start; the last was process ");
+    expect(said).toContain(", which ended with exit code 1\nWhat they wrote above says why: mend it");
+    expect(said.split("ended with exit code 1: process ")).toHaveLength(3);
+});
+
 const TOO_LATE = "what was printed after the end of the run is left out: nothing takes the secrets out of it";
 
 const PRINTS = `
@@ -210,4 +278,75 @@ test("lines that programs print have their stack before them", () => {
         [...kept, ...stacks.flatMap((stack) => words.map((it) => `[${stack}] ${it}`))].sort(),
     );
     expect(stderr).not.toContain("s3cr3t");
+});
+
+const RAISES = `
+const pulumi = require("@pulumi/pulumi");
+
+const rooms = {
+    async create() {
+        throw new Error("no room for " + process.env.TOKEN_OF_ROOMS);
+    },
+};
+
+class Room extends pulumi.dynamic.Resource {
+    constructor(name) {
+        super(rooms, name, {});
+    }
+}
+
+function thePlan() {
+    throw new Error("no plan");
+}
+
+exports.program = async () => {
+    if (pulumi.getStack() === "program") {
+        thePlan();
+    }
+    for (let number = 0; number < 2; number++) {
+        new Room("room-" + number);
+    }
+};
+`;
+
+test("a worker shows the traceback of what programs and providers raise", () => {
+    const fleet = new FleetFolder(server);
+    writeFileSync(join(fleet.folder, "raises.cjs"), RAISES);
+    const project = join(fleet.folder, "rooms");
+    mkdirSync(project);
+    writeFileSync(join(project, "Pulumi.yaml"), "name: rooms\nruntime: nodejs\n");
+    writeFileSync(join(project, "index.js"), `${RAISES}\nmodule.exports = exports.program;\n`);
+    const config = { token: { secretFrom: { env: "TOKEN_OF_ROOMS" } } };
+    const names = { name: ["program", "provider"] };
+    const inline = { project: "raises", program: "raises.cjs#program", stack: "{name}", for: names };
+    const stacks = [
+        { ...inline, config },
+        { program: "rooms", stack: "provider", config },
+    ];
+    fleet.write(stacks, { retry: { provider: 1 } });
+    fleet.variables.TOKEN_OF_ROOMS = "s3cr3t-of-the-rooms";
+
+    fleet.worker();
+    fleet.run(["up"], 1);
+
+    const told = readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
+    const line = RAISES.split("\n").indexOf('    throw new Error("no plan");') + 1;
+    const lines = told.split("\n");
+    expect(lines).toContain("[raises/program] Error: no plan");
+    expect(told).toContain(`[raises/program]     at thePlan (${fleet.folder}/raises.cjs:${line}:`);
+    for (const [stack, file] of Object.entries({
+        "raises/provider": "raises.cjs",
+        "rooms/provider": "rooms/index.js",
+    })) {
+        // Two resources fail of the same.
+        expect(lines.filter((text) => text === `[${stack}] Error: no room for [secret]`)).toHaveLength(1);
+        expect(told).toMatch(new RegExp(`\\[${stack}\\]     at .*/${file}:\\d+:`));
+    }
+    expect(told).not.toContain("s3cr3t");
+    const error = `Error: no plan (${fleet.folder}/raises.cjs:${line})`;
+    const logs = fleet.command(["logs", "raises/program"]).stdout.split("\n");
+    expect(logs[0]).toBe(`raises/program: failed (program): ${error}`);
+    expect(logs.filter((text) => text === `Error: ${error}`)).toHaveLength(1);
+    const provider = fleet.command(["logs", "raises/provider"]).stdout;
+    expect(provider).toMatch(/^raises\/provider: failed \(provider\): Resource room-/);
 });

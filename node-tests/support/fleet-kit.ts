@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { inflateSync } from "node:zlib";
 import { expect, onTestFinished } from "vitest";
 
 const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -73,6 +74,18 @@ export function isServed(port: number): Promise<boolean> {
     });
 }
 
+/** The processes that a process has started, the first one first. */
+export function childrenOf({ pid }: ChildProcess): number[] {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const texts = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+    return texts.flatMap((text) => text.split(" ").filter((word) => word.trim() !== "")).map(Number);
+}
+
+interface Payload {
+    wasCompressed: boolean;
+    content: Buffer;
+}
+
 /** A development server of Temporal, with its database in a file. */
 export class FleetServer {
     readonly folder = mkdtempSync(join(tmpdir(), "maloko-temporal-"));
@@ -111,6 +124,19 @@ export class FleetServer {
         }, `the server at ${this.address}`);
     }
 
+    /** What is in the payloads of all histories of runs that it keeps, each with whether it was compressed. */
+    payloads(): Payload[] {
+        const listed = this.#told("workflow", "list") as { execution: { workflowId: string; runId: string } }[];
+        return listed.flatMap(({ execution: { workflowId, runId } }) =>
+            opened(this.#told("workflow", "show", "--workflow-id", workflowId, "--run-id", runId)),
+        );
+    }
+
+    #told(...words: string[]): unknown {
+        words.push("--address", this.address, "--output", "json", "--no-json-shorthand-payloads");
+        return JSON.parse(spawnSync(join(VENV, "temporal"), words, { encoding: "utf8" }).stdout);
+    }
+
     /** Stops it; its database stays. */
     async stop(): Promise<void> {
         if (this.#process !== undefined) {
@@ -118,6 +144,21 @@ export class FleetServer {
             this.#process = undefined;
         }
     }
+}
+
+// What is in the payloads of a document that the server's command has printed.
+function opened(document: unknown): Payload[] {
+    if (typeof document !== "object" || document === null) {
+        return [];
+    }
+    const { metadata, data } = document as { metadata?: { encoding?: string }; data?: string };
+    if (metadata === undefined || data === undefined) {
+        return Object.values(document).flatMap(opened);
+    }
+    const bytes = Buffer.from(data, "base64");
+    const encoding = Buffer.from(metadata.encoding ?? "", "base64").toString();
+    const wasCompressed = encoding === "binary/maloko-zlib";
+    return [{ wasCompressed, content: wasCompressed ? inflateSync(bytes) : bytes }];
 }
 
 /** An end of a stack, as `--json` prints it. */

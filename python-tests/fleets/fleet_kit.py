@@ -1,5 +1,6 @@
 """A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them."""
 
+import base64
 import json
 import os
 import signal
@@ -7,7 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,11 @@ def free_port() -> int:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
         return port
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started, the first one first."""
+    return [int(it) for file in Path(f"/proc/{pid}/task").glob("*/children") for it in file.read_text().split()]
 
 
 class FleetServer:
@@ -90,12 +97,39 @@ class FleetServer:
 
         until(lambda: pollers() >= count, f"{count} workers")
 
+    def payloads(self) -> list[tuple[bool, bytes]]:
+        """What is in the payloads of all histories of runs that it keeps, each with whether it was compressed."""
+        listed = self._told("workflow", "list")
+        histories = [
+            self._told(
+                "workflow", "show", "--workflow-id", it["execution"]["workflowId"], "--run-id", it["execution"]["runId"]
+            )
+            for it in listed
+        ]
+        return list(_opened(histories))
+
+    def _told(self, *words: str) -> Any:
+        command = [str(Path(sys.executable).with_name("temporal")), *words, "--address", self.address]
+        command += ["--output", "json", "--no-json-shorthand-payloads"]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
     def stop(self) -> None:
         """Stops it; its database stays."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait()
             self._process = None
+
+
+def _opened(document: Any) -> Iterator[tuple[bool, bytes]]:
+    """What is in the payloads of a document that the server's command has printed."""
+    if isinstance(document, dict) and "data" in document and "metadata" in document:
+        data = base64.b64decode(document["data"])
+        is_compressed = base64.b64decode(document["metadata"].get("encoding", "")) == b"binary/maloko-zlib"
+        yield is_compressed, zlib.decompress(data) if is_compressed else data
+    elif isinstance(document, dict | list):
+        for member in document.values() if isinstance(document, dict) else document:
+            yield from _opened(member)
 
 
 class FleetFolder:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import MakeFleet
-from fleet_kit import FleetFolder, FleetServer, free_port, until
+from fleet_kit import FleetFolder, FleetServer, children, free_port, until
 
 
 def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
@@ -84,14 +84,20 @@ def test_the_stop_rule_ends_a_wave_and_skips_the_rest(fleet: FleetFolder) -> Non
 
 def test_a_stack_that_a_stop_keeps_from_its_next_start_says_of_what_it_failed(fleet: FleetFolder) -> None:
     settings = {"limits": {"at_a_time": 1}, "retry": {"provider": 2, "first_wait": "1s"}, "stop_after": 1}
-    fleet.write(stacks_of(2, fails="always"), **settings)
+    fleet.write(stacks_of(2, fails="always", files="2"), **settings)
     fleet.worker()
 
-    ends = fleet.run("up", code=1)["ends"]
+    result = fleet.run("up", code=1)
 
+    ends = result["ends"]
     assert (ends["tenant/t0"]["outcome"], ends["tenant/t1"]["outcome"]) == ("failed", "skipped")
     assert ends["tenant/t1"]["text"].startswith("1 failed, and the run stops after 1; it failed before: ")
     assert "no room" in ends["tenant/t1"]["text"]
+    # A resource has its URN for programs, and its name for people.
+    assert "::pulumi-python:dynamic:Resource::file-1: OSError" in ends["tenant/t0"]["text"]
+    shown = fleet.command("results", result["run"], code=1).stdout
+    assert "Resource file-1: OSError: the service has no room" in shown
+    assert "urn:" not in shown
 
 
 def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:
@@ -110,11 +116,12 @@ def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:
 
 
 def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
-    entry = {"every": "6h", "jitter": "1m", "verb": "refresh --preview-only"}
+    entry = {"every": "6h", "jitter": "1m", "verb": "refresh --preview-only", "select": "ring=canary"}
     fleet.write(stacks_of(1), schedules={"drift": entry})
-    assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
+    line = "drift: refresh --preview-only of ring=canary every 6h, up to 1m later"
+    assert f"{line}, not on the server" in fleet.command("schedules").stdout
 
-    assert "refresh every 6h, next 20" in fleet.command("schedules", "--apply").stdout
+    assert f"{line}, next 20" in fleet.command("schedules", "--apply").stdout
 
     told = json.loads(fleet.command("schedules", "--json").stdout)
     assert told["drift"]["onServer"]
@@ -203,6 +210,12 @@ def test_stacks_get_the_key_of_the_fleet(fleet: FleetFolder) -> None:
     assert len(salts) == 1
 
 
+def started_dev(fleet: FleetFolder, *arguments: str) -> subprocess.Popen[str]:
+    """`fleet dev`, with what it says in a pipe."""
+    command = [sys.executable, "-m", "maloko", "fleet", "dev", "--ui-port", str(free_port()), *arguments]
+    return subprocess.Popen(command, cwd=fleet.folder, env=fleet.variables, stderr=subprocess.PIPE, text=True)
+
+
 def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server: FleetServer) -> None:
     fleet = make_fleet(server)
     port = free_port()
@@ -213,26 +226,66 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
     )
     assert up.stderr is not None
     assert up.stderr.readline() == f"waiting 20 s for the server at 127.0.0.1:{port}\n"
-    process = subprocess.Popen(
-        [*command, "dev", "--slots", "1", "--ui-port", str(free_port())],
-        cwd=fleet.folder,
-        env=fleet.variables,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = started_dev(fleet, "--slots", "1")
     assert process.stderr is not None
-    # On a busy machine the server says first that it is not ready yet.
-    assert any(f"127.0.0.1:{port}" in line for line in process.stderr)
+    assert f"server 127.0.0.1:{port}" in process.stderr.readline()
     assert process.stderr.readline().endswith(" ready: 1 stack at a time, queue default\n")
 
     told, said = up.communicate(timeout=60)
     assert up.returncode == 0, said
     assert json.loads(told)["counts"]["done"] == 2
 
+    # The server is the child that was started first.
+    _, killed, _ = children(process.pid)
+    os.kill(killed, signal.SIGKILL)
+    ended = f"a worker, process {killed}, was ended by SIGKILL: process "
+    assert any(ended in line for line in process.stderr)
+    taken = fleet.command("dev", code=2).stderr
+    assert taken.startswith(
+        f"error: port {port} of 127.0.0.1, for the server, cannot be had (address already in use): "
+    )
+    assert "or change `engine` in the fleet's file for another\n" in taken
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert not _is_there(port)
+
+
+def test_dev_says_that_its_server_has_ended(make_fleet: MakeFleet, server: FleetServer) -> None:
+    fleet = make_fleet(server)
+    fleet.write(stacks_of(1))
+    document = json.loads(fleet.file.read_text())
+    del document["engine"]
+    fleet.file.write_text(json.dumps(document))
+    port = free_port()
+    process = started_dev(fleet, "--port", str(port))
+    assert process.stderr is not None
+    assert "Ctrl-C ends all of it" in process.stderr.readline()
+    assert f"TEMPORAL_ADDRESS=127.0.0.1:{port}" in process.stderr.readline()
+    for _ in range(2):
+        assert " ready: " in process.stderr.readline()
+    first, *_ = children(process.pid)
+
+    os.kill(first, signal.SIGKILL)
+
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"error: the server, process {first}, was ended by SIGKILL, and its runs are gone with it: start" in said
+
+
+def test_dev_refuses_a_port_that_the_file_contradicts(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(1))
+    port = fleet.server.port
+    line = next(n for n, text in enumerate(fleet.file.read_text().splitlines(), 1) if '"engine"' in text)
+
+    refused = fleet.command("dev", "--port", str(port + 1), code=2).stderr
+
+    assert refused == (
+        f"error: `--port` says {port + 1}, and fleet.yaml:{line} has the engine at 127.0.0.1:{port}, where workers and "
+        "commands look for it: leave `--port` out, or change `engine`\n"
+    )
+    fleet.write(stacks_of(1), engine="temporal://far.example:7233/default")
+    assert f"fleet.yaml:{line} has the engine at far.example:7233" in fleet.command("dev", code=2).stderr
 
 
 def _is_there(port: int) -> bool:

@@ -251,6 +251,9 @@ def test_stacks_take_over_what_is_there(server: FleetServer, make_fleet: MakeFle
     result = fleet.run("import", "--from", "imports/{stack}.json")
 
     assert result["ends"]["tenant/t0"]["outcome"] == "unchanged", "it has nothing to take over"
+    warning = "it takes nothing over: there is no file imports/t0.json at this worker"
+    assert result["ends"]["tenant/t0"]["warnings"] == [warning]
+    assert "warnings" not in result["ends"]["tenant/t1"]
     assert result["ends"]["tenant/t1"]["changes"]["import"] == 1
     assert "t1/by-hand" in (fleet.state / ".pulumi/stacks/tenant/t1.json").read_text()
 

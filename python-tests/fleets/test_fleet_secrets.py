@@ -9,6 +9,8 @@ from conftest import MakeFleet
 from fleet_kit import FleetServer
 
 CANARY = "c4n4ry-0f-th3-fl33t"
+PLAN = "p1an-0f-th3-t3nant"
+"""A value that is no secret."""
 
 
 @pytest.mark.parametrize("encrypted", [False, True])
@@ -19,7 +21,7 @@ def test_no_secret_and_with_a_key_no_name_enters_the_server(
     if encrypted:
         fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(os.urandom(32)).decode()
     fleet.variables["TENANT_TOKEN"] = CANARY
-    config = {"token": {"secretFrom": "env TENANT_TOKEN"}, "plan": "p1an-0f-th3-t3nant", "fails": "{fails}"}
+    config = {"token": {"secretFrom": "env TENANT_TOKEN"}, "plan": PLAN, "fails": "{fails}"}
     rows = [{"tenant": "kind", "fails": ""}, {"tenant": "broken", "fails": CANARY}]
     stacks = {"project": "tenant", "program": "raising.py:tenant", "stack": "{tenant}", "for": rows, "config": config}
     # An exception with the secret in its text, as careless providers raise it.
@@ -49,6 +51,12 @@ def test_no_secret_and_with_a_key_no_name_enters_the_server(
     assert end["reason"] == "provider"
     assert CANARY not in json.dumps(result)
     assert "refused with the token" in end["text"]
+    # The raw bytes of the database do not show what is compressed.
+    payloads = own_server.payloads()
+    has_plan = [was_compressed for was_compressed, content in payloads if PLAN.encode() in content]
+    assert (True in has_plan) is not encrypted, "a value that is no secret is found in what is compressed"
+    assert any(b"refused with the token [secret]" in content for _, content in payloads) is not encrypted
+    assert not any(CANARY.encode() in content for _, content in payloads)
     own_server.stop()
     files = [own_server.database, *own_server.database.parent.glob("temporal.db-*")]
     database = b"".join(file.read_bytes() for file in files)

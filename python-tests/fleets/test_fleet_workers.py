@@ -1,11 +1,16 @@
 """Which worker a stack is at, and for how long."""
 
 import json
+import os
+import re
+import signal
 from pathlib import Path
 from typing import Any
 
 from conftest import MakeFleet
-from fleet_kit import COMMANDS, FleetFolder, FleetServer, until
+from fleet_kit import COMMANDS, FleetFolder, FleetServer, children, until
+
+from maloko import fleet as fleet_api
 
 
 def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
@@ -43,11 +48,45 @@ def test_a_stack_that_takes_longer_than_a_worker_may_be_silent_stays_where_it_is
     assert fleet.objects() == {"t0": 3}
 
 
+def test_status_says_what_a_stack_waits_for(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    failing, held = stacks_of(1, fails="always", files="2"), stacks_of(1, holds="true")
+    stacks = [*failing, {**held[0], "for": [{"tenant": "held"}]}]
+    fleet.write(stacks, heartbeat="2s", retry={"provider": 5, "first_wait": "1h", "longest_wait": "1h"})
+    # This one answers in place of the run, and stays.
+    fleet.worker("--queue", "none")
+    run = fleet.detached("up")
+
+    def row(stack: str, text: str) -> dict[str, Any] | None:
+        found = [row for row in status_of(fleet, run)["stacks"] if row["id"] == stack]
+        return found[0] if found and text in found[0]["text"] else None
+
+    until(lambda: row("tenant/t0", "waits for a worker"), "the run to begin", pause=COMMANDS)
+    lost = fleet.worker()
+    until(lambda: fleet.marks("held"), "a stack to be at work")
+    waits = until(lambda: row("tenant/t0", "no room"), "the stack to wait", pause=COMMANDS)
+    assert re.match(r"waits 3[56]\d\d s: urn:\S+: OSError: the service has no room", waits["text"])
+    assert (waits["attempt"], waits["note"]) == (2, "of 5")
+    shown = fleet.command("status", run).stdout
+    assert "s: Resource file-1: OSError: the service has no room" in shown
+    assert "attempt 2 (of 5)" in shown
+    lost.kill()
+    told = until(lambda: row("tenant/held", "was lost"), "the worker to be missed", pause=COMMANDS)["text"]
+    assert told.startswith("waits")
+    assert told.endswith(f":{lost.pid} was lost")
+    fleet.worker()
+    again = until(lambda: row("tenant/held", "resources"), "another worker", pause=COMMANDS)
+    assert re.fullmatch(r"\d of \d resources", again["text"])
+    assert again["note"] == "before: its worker was lost"
+    fleet.command("cancel", run)
+
+
 def test_a_worker_gets_no_stacks_of_programs_that_are_others_now(server: FleetServer, make_fleet: MakeFleet) -> None:
     fleet = make_fleet(server)
     fleet.write(stacks_of(2, plan="gold"))
-    fleet.worker()
+    older = fleet.worker()
     fleet.run("up")
+    old_code = fleet_api.load(fleet.file).plan("up")["code"]["python"]
     program = fleet.folder / "tenant.py"
     program.write_text(program.read_text().replace('config.get_int("files") or 3', "4"))
 
@@ -60,6 +99,8 @@ def test_a_worker_gets_no_stacks_of_programs_that_are_others_now(server: FleetSe
 
     waiting = until(offered, "the stacks to be offered")["stacks"]
     assert [row["text"] for row in waiting] == ["waits for a worker"] * 2
+    warning = fleet.command("status", run).stderr
+    assert f":{older.pid} is there with other programs (code {old_code}): restart it" in warning
     newer = fleet.worker()
     ends = json.loads(fleet.command("results", run, "--json").stdout)["ends"]
     assert {end["worker"].rsplit(":", 1)[1] for end in ends} == {str(newer.pid)}
@@ -130,6 +171,46 @@ def test_a_worker_loads_the_programs_of_its_own_queues_alone(server: FleetServer
     assert "broken" not in Path(fleet.folder, "worker-0.log").read_text()
 
 
+def test_a_process_of_a_worker_that_is_killed_is_followed_by_another(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    fleet.write(stacks_of(1))
+    log = Path(fleet.folder, "worker-0.log")
+    worker = fleet.worker("--processes", "2", "--queue", "default", "--queue", "nix")
+    until(lambda: log.read_text().count(" ready: ") == 2, "both processes")
+    killed, kept = children(worker.pid)
+
+    os.kill(killed, signal.SIGKILL)
+
+    until(lambda: log.read_text().count(" ready: ") == 3, "a process in its place")
+    assert kept in children(worker.pid)
+    (other,) = set(children(worker.pid)) - {kept}
+    said = [line for line in log.read_text().splitlines() if line.startswith("warning")]
+    assert said == [
+        "warning: no stack of the fleet is at the queue nix: a worker gets nothing there; the fleet's stacks are at "
+        "default",
+        f"warning: a worker, process {killed}, was ended by SIGKILL: process {other} takes its place",
+    ]
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(60) == 0
+
+
+def test_processes_that_end_again_and_again_right_after_their_start_end_the_worker(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    fleet.write([broken(fleet)])
+
+    worker = fleet.worker("--processes", "2")
+
+    assert worker.wait(60) == 1
+    said = Path(fleet.folder, "worker-0.log").read_text()
+    assert "error: workers ended 3 times within 10 s of their start; the last was process " in said
+    assert ", which ended with exit code 1\nWhat they wrote above says why: mend it" in said
+    assert said.count("ended with exit code 1: process ") == 2
+
+
 TOO_LATE = "what was printed after the end of the run is left out: nothing takes the secrets out of it"
 
 PRINTS = """
@@ -195,3 +276,69 @@ def test_lines_that_programs_print_have_their_stack_before_them(server: FleetSer
     stacks = ("prints/a", "prints/b", "rooms/c")
     assert sorted(printed) == sorted([*kept, *(f"[{stack}] {it}" for stack in stacks for it in words)])
     assert "s3cr3t" not in told.stderr
+
+
+RAISES = """
+import os
+
+import pulumi
+from pulumi.dynamic import Resource, ResourceProvider
+
+
+class Rooms(ResourceProvider):
+    def create(self, props):
+        raise KeyError("no room for " + os.environ["TOKEN_OF_ROOMS"])
+
+
+class Room(Resource):
+    def __init__(self, name):
+        super().__init__(Rooms(), name, {})
+
+
+def program():
+    if pulumi.get_stack() == "program":
+        the_plan()
+    for number in range(2):
+        Room(f"room-{number}")
+
+
+def the_plan():
+    raise KeyError("plan")
+"""
+
+
+def test_a_worker_shows_the_traceback_of_what_programs_and_providers_raise(
+    server: FleetServer, make_fleet: MakeFleet
+) -> None:
+    fleet = make_fleet(server)
+    (fleet.folder / "raises.py").write_text(RAISES)
+    project = fleet.folder / "rooms"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: rooms\nruntime: python\n")
+    (project / "__main__.py").write_text(f"{RAISES}\n\nprogram()\n")
+    config = {"token": {"secretFrom": {"env": "TOKEN_OF_ROOMS"}}}
+    names = {"name": ["program", "provider"]}
+    function = {"project": "raises", "program": "raises.py:program", "stack": "{name}", "for": names}
+    stacks = [{**function, "config": config}, {"program": "rooms", "stack": "provider", "config": config}]
+    fleet.write(stacks, retry={"provider": 1})
+    fleet.variables["TOKEN_OF_ROOMS"] = "s3cr3t-of-the-rooms"
+
+    fleet.worker()
+    fleet.run("up", code=1)
+
+    told = Path(fleet.folder, "worker-0.log").read_text()
+    line = RAISES.splitlines().index('    raise KeyError("plan")') + 1
+    lines = told.splitlines()
+    assert f"[raises/program] KeyError: 'plan' ({fleet.folder}/raises.py:{line})" in lines
+    assert f'[raises/program]   File "{fleet.folder}/raises.py", line {line}, in the_plan' in lines
+    for stack in ("raises/provider", "rooms/provider"):
+        # Two resources fail of the same.
+        assert lines.count(f"[{stack}] Traceback (most recent call last):") == 1
+        assert f'[{stack}]     raise KeyError("no room for " + os.environ["TOKEN_OF_ROOMS"])' in lines
+        assert f"[{stack}] KeyError: 'no room for [secret]'" in lines
+    assert "s3cr3t" not in told
+    error = f"KeyError: 'plan' ({fleet.folder}/raises.py:{line})"
+    logs = fleet.command("logs", "raises/program").stdout.splitlines()
+    assert (logs[0], logs.count(f"Error: {error}")) == (f"raises/program: failed (program): {error}", 1)
+    provider = fleet.command("logs", "raises/provider").stdout.splitlines()[0]
+    assert provider.startswith("raises/provider: failed (provider): Resource room-")

@@ -13,6 +13,7 @@ const CANCELLED = 8;
 export class Listeners {
     readonly #texts = { out: "", err: "" };
     readonly #decoders = { out: new StringDecoder("utf8"), err: new StringDecoder("utf8") };
+    readonly #toldErrors = new Set<string>();
     #failure: { thrown: unknown } | undefined;
 
     constructor(private readonly request: CommandRequest) {}
@@ -26,9 +27,21 @@ export class Listeners {
         const { onEvent, onPrinted } = this.request;
         const { diagnosticEvent: told } = event;
         this.#protect(() => onEvent?.(event));
-        if (onPrinted !== undefined && told?.severity === "info" && told.ephemeral !== true) {
+        if (onPrinted !== undefined && told !== undefined && this.#isForPrinted(told)) {
             this.#protect(() => onPrinted(told.message));
         }
+    }
+
+    #isForPrinted({ ephemeral, severity, message }: NonNullable<EngineEvent["diagnosticEvent"]>): boolean {
+        if (ephemeral === true) {
+            return false;
+        }
+        // Those of one line are told by how the operation ends.
+        if (severity === "error" && message.includes("\n") && !this.#toldErrors.has(message)) {
+            this.#toldErrors.add(message);
+            return true;
+        }
+        return severity === "info";
     }
 
     progress(report: Progress): void {

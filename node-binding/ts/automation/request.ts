@@ -25,7 +25,10 @@ export interface CommandRequest {
     progressEvery?: number | undefined;
     /** Is given what says how far the operation has come; undefined when it is over. */
     began?: ((progress: () => Progress | undefined) => void) | undefined;
-    /** Is told what programs print, and what else the run tells that is no warning and no error; without secrets. */
+    /**
+     * Is told what programs print, what else the run tells that is no warning and no error, and errors with a traceback, each once;
+     * without secrets.
+     */
     onPrinted?: ((message: string) => void) | undefined;
     /** Is given the run in this process, and undefined when it is over. */
     onRun?: ((run: PrintingRun | undefined) => void) | undefined;

@@ -177,9 +177,11 @@ export class StackCommands {
         const words =
             verb === "refresh" && previewOnly === true ? ["refresh", "--preview-only"] : [...OPERATIONS[verb]];
         if (verb === "import") {
-            const file = path.resolve(this.#root, ofStack(importFile, this.#stack));
+            const name = ofStack(importFile, this.#stack);
+            const file = path.resolve(this.#root, name);
             if (!isFile(file)) {
-                return unchanged(id);
+                const missing = `it takes nothing over: there is no file ${name} at this worker`;
+                return { ...unchanged(id), warnings: [missing] };
             }
             words.push("--file", file);
         }

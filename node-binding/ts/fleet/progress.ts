@@ -22,6 +22,10 @@ export interface StackProgress {
     failure: string;
     /** Since this attempt began. */
     seconds: number;
+    /** Seconds until it is tried again; 0 where it is a worker that it waits for. */
+    waits: number;
+    /** How many attempts there are, where it waits because its provider failed. */
+    maxAttempts: number | undefined;
 }
 
 /** Where a run stands. */
@@ -73,6 +77,8 @@ type Pending = NonNullable<Description["raw"]["pendingActivities"]>[number];
 const GOES_ON = ["RUNNING", "CONTINUED_AS_NEW"];
 /** How it calls an activity that no worker has. */
 const SCHEDULED = 1;
+/** How it calls the limit that a worker without a heartbeat has passed. */
+const HEARTBEAT = 4;
 /** Milliseconds: the server does not wait longer for a worker that answers a question. */
 const ANSWERS_WITHIN = 10_000;
 
@@ -106,7 +112,7 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     }
     const ended = hasEnded(description);
     const now = (ended ? (description.closeTime ?? new Date()) : new Date()).getTime() / 1000;
-    const waiting = told.retries.map(([stack, , attempt, text]) => ({
+    const waiting = told.retries.map(([stack, at, attempt, text]) => ({
         stack,
         worker: "",
         attempt,
@@ -115,6 +121,8 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
         total: undefined,
         failure: text || "the provider failed",
         seconds: 0,
+        waits: Math.max(at - now, 0),
+        maxAttempts: told.maxAttempts,
     }));
     return new Progress(
         handle.workflowId,
@@ -135,8 +143,12 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
 }
 
 // What the attempt before came to; it may be encrypted.
-async function failureOf({ lastFailure }: Pending, { client }: WorkflowHandle): Promise<string> {
-    const { message, encodedAttributes } = lastFailure ?? {};
+async function failureOf(info: Pending, { client }: WorkflowHandle): Promise<string> {
+    const { message, encodedAttributes, timeoutFailureInfo } = info.lastFailure ?? {};
+    if (timeoutFailureInfo?.timeoutType === HEARTBEAT) {
+        // The one that is at it now is another one.
+        return info.state !== SCHEDULED ? "its worker was lost" : `worker ${info.lastWorkerIdentity} was lost`;
+    }
     if (encodedAttributes === undefined || encodedAttributes === null) {
         return message ?? "";
     }
@@ -151,8 +163,8 @@ async function failureOf({ lastFailure }: Pending, { client }: WorkflowHandle): 
 function atWork(info: Pending, failure: string): StackProgress {
     const isRunning = info.state !== SCHEDULED;
     const { done, total } = countsOf(info);
-    const { seconds: began, nanos } = info.lastStartedTime ?? {};
-    const since = began === undefined || began === null ? undefined : Number(began) + (nanos ?? 0) / 1e9;
+    const since = secondsOf(info.lastStartedTime);
+    const nextAt = secondsOf(info.scheduledTime);
     const name = info.activityId ?? "";
     return {
         stack: name.split("/").length > 2 ? name.slice(0, name.lastIndexOf("/")) : name,
@@ -163,7 +175,15 @@ function atWork(info: Pending, failure: string): StackProgress {
         total,
         failure,
         seconds: isRunning && since !== undefined ? Math.max(Date.now() / 1000 - since, 0) : 0,
+        waits: !isRunning && nextAt !== undefined ? Math.max(nextAt - Date.now() / 1000, 0) : 0,
+        maxAttempts: undefined,
     };
+}
+
+// A time of the server in seconds since 1970.
+function secondsOf(time: Pending["scheduledTime"]): number | undefined {
+    const { seconds, nanos } = time ?? {};
+    return seconds === undefined || seconds === null ? undefined : Number(seconds) + (nanos ?? 0) / 1e9;
 }
 
 // The counts of the last heartbeat; those that are encrypted stay unread.

@@ -15,3 +15,21 @@ export function flowQueue(fleet: string, language = FLOW_LANGUAGE): string {
 export function stackQueue(fleet: string, queue: string, language: string, code: string): string {
     return `maloko.${fleet}.${queue}.${language}.${code}`;
 }
+
+/** What a worker has, as the name says by which it asks for the workflows of runs. The server lists such names. */
+export interface WorkerPrograms {
+    worker: string;
+    code: string;
+    queues: string[];
+}
+
+/** The name that says so. */
+export function nameOfWorker({ worker, code, queues }: WorkerPrograms): string {
+    return [worker, code, queues.join(",")].join(" ");
+}
+
+/** What such a name says; undefined where it is another one. */
+export function programsOfName(name: string): WorkerPrograms | undefined {
+    const [, worker = "", code = "", queues = ""] = /^(\S+) (\S+) (.+)$/.exec(name) ?? [];
+    return worker === "" ? undefined : { worker, code, queues: queues.split(",") };
+}

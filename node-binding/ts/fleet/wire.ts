@@ -207,6 +207,8 @@ export interface ProgressAnswer {
     stopped: string;
     /** Stacks that wait after a failure: until when, the number of the start that comes then, and what the last one came to. */
     retries: [id: string, at: number, number: number, text: string][];
+    /** How often a stack is begun whose provider fails. */
+    maxAttempts: number;
     failures: StackEnd[];
     failuresInAll: number;
 }

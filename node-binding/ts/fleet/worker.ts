@@ -10,7 +10,7 @@ import { temporal } from "./packages";
 import { Fleet } from "./plan";
 import { tellByStack } from "./printed";
 import { loadPrograms } from "./programs";
-import { flowQueue, stackQueue } from "./queues";
+import { flowQueue, nameOfWorker, stackQueue } from "./queues";
 import type { Plan } from "./wire";
 
 /** Heartbeats are sent at least so often, and with them one hears of a cancelled run. */
@@ -91,11 +91,12 @@ export class Worker {
         const { queues, slots = 8, flow = true, onLine = () => {} } = this.#options;
         const { Worker: Made } = temporal("worker");
         const common = { ...place, identity: this.identity, dataConverter: dataConverter() };
+        const code = plan.code[LANGUAGE];
         if (flow) {
             const bundled = { taskQueue: flowQueue(plan.fleet), workflowBundle: await workflowBundle() };
-            this.#workers.push(await Made.create({ ...common, ...bundled }));
+            const has = { worker: this.identity, code: code ?? "-", queues: [...queuesOf(queues)] };
+            this.#workers.push(await Made.create({ ...common, ...bundled, identity: nameOfWorker(has) }));
         }
-        const code = plan.code[LANGUAGE];
         if (code === undefined) {
             return;
         }

@@ -245,6 +245,7 @@ class FleetRun {
                 .retries()
                 .slice(0, SHOWN)
                 .map(([id, at, number]) => [id, at, number, this.#texts.get(id) ?? ""]),
+            maxAttempts: plan.retry.provider,
             failures: failures.slice(-SHOWN),
             failuresInAll: failures.length,
         };

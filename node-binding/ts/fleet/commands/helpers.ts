@@ -3,13 +3,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as path from "node:path";
 import { OWN_DIRECTORY } from "../../process/own-files";
 import { endsWithin } from "../../process/waiting";
-import { FleetError } from "../ends";
 import type { Plan } from "../wire";
-import type { Request } from "./request";
 import { say } from "./texts";
 
 const COMMAND = path.join(OWN_DIRECTORY, "..", "bin", "maloko.js");
-const STDERR = 2;
+/** The descriptor of it. */
+export const STDERR = 2;
 /** How many seconds workers have to end what they are at in order. */
 const END_SECONDS = 60;
 const OPENS_STACKS = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE"];
@@ -31,6 +30,18 @@ export function warnOfPassphrase({ backend }: Plan): void {
     env[WARNED] = "1";
 }
 
+/** Warns where no stack of the fleet is at a queue that workers are told to serve. */
+export function warnOfQueues(plan: Plan, queues: readonly string[]): void {
+    const known = queuesOf(plan);
+    const unknown = queues.filter((queue) => !known.includes(queue));
+    if (unknown.length > 0 && process.env[WARNED] === undefined) {
+        say(
+            `warning: no stack of the fleet is at the queue ${unknown.join(", ")}: a worker gets nothing there; ` +
+                `the fleet's stacks are at ${known.join(", ")}`,
+        );
+    }
+}
+
 /** Starts a worker in a process of its own. `stdout`: where it goes. */
 export function startWorker(
     file: string,
@@ -44,8 +55,13 @@ export function startWorker(
 }
 
 /** Starts a process that the terminal's Ctrl-C does not reach: the command tells it when it is its turn. */
-export function started(program: string, words: string[], stdout: "inherit" | "ignore" | number): ChildProcess {
-    const child = spawn(program, words, { stdio: ["ignore", stdout, "inherit"], detached: true });
+export function started(
+    program: string,
+    words: string[],
+    stdout: "inherit" | "ignore" | number,
+    stderr: "inherit" | number = "inherit",
+): ChildProcess {
+    const child = spawn(program, words, { stdio: ["ignore", stdout, stderr], detached: true });
     child.on("error", (error) => say(`${program} cannot be started: ${error.message}`));
     return child;
 }
@@ -58,26 +74,6 @@ export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
 /** The queues of a plan's stacks. */
 export function queuesOf({ stacks }: Plan): string[] {
     return [...new Set(stacks.map(({ queue }) => queue))].sort();
-}
-
-/** Has the workers that a run was asked to have here (`--workers N`) for the time of some work, which gets what looks after them. */
-export async function withWorkers<T>(asked: Request, plan: Plan, work: (look: () => void) => Promise<T>): Promise<T> {
-    if (asked.workers) {
-        warnOfPassphrase(plan);
-    }
-    // What programs print is no part of what the command prints.
-    const begin = (): ChildProcess => startWorker(asked.file, queuesOf(plan), undefined, STDERR);
-    const running = Array.from({ length: asked.workers ?? 0 }, begin);
-    const look = (): void => {
-        if (running.length > 0 && !running.some(isRunning)) {
-            throw new FleetError("the workers that were started here have ended; what they wrote above says why");
-        }
-    };
-    try {
-        return await work(look);
-    } finally {
-        await end(running);
-    }
 }
 
 /** Ends processes in order, and waits for them. */

@@ -1,11 +1,11 @@
 // Commands about what runs came to.
 import { operationsOf, showOperation } from "../beside";
 import { connect } from "../connection";
-import { FleetError } from "../ends";
+import { type End, FleetError } from "../ends";
 import type { StackSpec } from "../wire";
 import { type Memo, newestRuns, runOf } from "./find";
 import { fleetOf, placeOf, type Request } from "./request";
-import { print, shown } from "./texts";
+import { print, shortUrns, shown } from "./texts";
 import { instant } from "./times";
 import { tell } from "./watch";
 
@@ -43,10 +43,18 @@ export async function logs(asked: Request): Promise<number> {
     const end = ends.find((it) => it.stack === stack.id);
     if (end !== undefined) {
         const why = end.reason === "" ? "" : ` (${end.reason})`;
-        print(`${end.stack}: ${end.outcome}${why}${end.text === "" ? "" : `: ${end.text}`}`);
+        print(`${end.stack}: ${end.outcome}${why}${end.text === "" ? "" : `: ${shortUrns(end.text)}`}`);
     }
-    print(await showOperation(stack, plan, run.id));
+    print(withPlaceOf(end, await showOperation(stack, plan, run.id)));
     return 0;
+}
+
+// The engine keeps an error of a program without its line, which the end has.
+function withPlaceOf(end: End | undefined, shownOperation: string): string {
+    const [, bare] = /^(.+) \(\S+:\d+\)$/.exec(end?.text ?? "") ?? [];
+    const isKept = (line: string): boolean => bare !== undefined && line === `Error: ${bare}`;
+    const lines = shownOperation.split("\n");
+    return lines.map((line) => (isKept(line) ? `Error: ${end?.text}` : line)).join("\n");
 }
 
 function stateOf(status: string, { outcome, paused }: Memo): string {

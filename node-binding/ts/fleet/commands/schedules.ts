@@ -53,7 +53,10 @@ function lineFor(entry: Schedule | undefined, next: string | undefined): string 
         return "only on the server; `--apply` deletes it";
     }
     const where = next === undefined ? "not on the server" : next === "" ? "on the server" : `next ${next}`;
-    return `${entry.verb} every ${period(entry.every)}, ${where}`;
+    const verb = `${entry.verb}${entry.previewOnly ? " --preview-only" : ""}`;
+    const select = entry.select.length > 0 ? ` of ${entry.select.join(" and ")}` : "";
+    const jitter = entry.jitter > 0 ? `, up to ${period(entry.jitter)} later` : "";
+    return `${verb}${select} every ${period(entry.every)}${jitter}, ${where}`;
 }
 
 // The schedules of the fleet that the server has, each with the time of its next run; empty where that is not known. The server's

@@ -7,6 +7,11 @@ import type { Result } from "../run";
 import type { Plan } from "../wire";
 
 const SHOWN = 10;
+/** Members of documents that are rows of a table, and members of rows that may say of which resource a stack failed. */
+const ROWS = ["stacks", "failures", "ends"];
+const SAY = ["text", "note"];
+/** A resource's URN as far as its name; the group is the last part of its type. */
+const URN = /urn:pulumi:[^:\s]+::[^:\s]+::\S*?([^:\s$]+)::/g;
 
 /** The text for a document, in lines that a terminal has room for. */
 export function shown(
@@ -15,8 +20,30 @@ export function shown(
     columns: number | undefined,
 ): string {
     return loadAddon()
-        .fleetText(kind, toJsonText(document), columns ?? 0)
+        .fleetText(kind, toJsonText(readable(document)), columns ?? 0)
         .trimEnd();
+}
+
+// The document with short names of resources in what failures say.
+function readable(document: object): object {
+    const members = Object.entries(document).map(([name, it]: [string, unknown]) => [
+        name,
+        ROWS.includes(name) ? (it as object[]).map(readableRow) : it,
+    ]);
+    return Object.fromEntries(members) as object;
+}
+
+function readableRow(row: object): object {
+    const members = Object.entries(row).map(([name, it]: [string, unknown]) => [
+        name,
+        SAY.includes(name) && typeof it === "string" ? shortUrns(it) : it,
+    ]);
+    return Object.fromEntries(members) as object;
+}
+
+/** A text in which resources have type and name in place of their whole URN. */
+export function shortUrns(text: string): string {
+    return text.replace(URN, "$1 ");
 }
 
 /** A run's progress, as it is shown and as `--json` prints it. */
@@ -43,15 +70,18 @@ export function progressDocument(progress: Progress) {
 }
 
 /** A stack that is worked on, or waits to be, as it is shown. */
-export function rowOf({ stack, worker, attempt, isRunning, done, total, failure }: StackProgress) {
-    const waits = failure === "" ? "waits for a worker" : `waits: ${failure}`;
-    const works = total === undefined || total === 0 ? "at work" : `${done ?? 0} of ${total}`;
+export function rowOf(progress: StackProgress) {
+    const { stack, worker, attempt, isRunning, done, total, failure, waits, maxAttempts } = progress;
+    const again = waits >= 1 ? `waits ${waits.toFixed(0)} s` : "waits";
+    const waiting = failure === "" ? "waits for a worker" : `${again}: ${failure}`;
+    const works = total === undefined || total === 0 ? "at work" : `${done ?? 0} of ${total} resources`;
+    const before = failure !== "" && isRunning ? `before: ${failure}` : null;
     return {
         id: stack,
-        text: isRunning ? works : waits,
+        text: isRunning ? works : waiting,
         worker: worker === "" ? null : worker,
         attempt,
-        note: failure !== "" && isRunning ? `before: ${failure}` : null,
+        note: maxAttempts === undefined ? before : `of ${maxAttempts}`,
     };
 }
 
@@ -81,5 +111,5 @@ export function say(text: string): void {
 
 /** A stack that did not succeed, in a line. */
 export function lineOf({ outcome, stack, text }: End): string {
-    return `${outcome} ${stack}${text === "" ? "" : `: ${text}`}`;
+    return `${outcome} ${stack}${text === "" ? "" : `: ${shortUrns(text)}`}`;
 }

@@ -5,6 +5,7 @@ import type { Progress } from "../progress";
 import type { Result, Run } from "../run";
 import { runOf } from "./find";
 import { Interrupt, waitedFor } from "./interrupts";
+import { missingPrograms } from "./pollers";
 import type { Request } from "./request";
 import { lineOf, print, progressDocument, resultDocument, say, shown } from "./texts";
 
@@ -18,8 +19,14 @@ const CODES = { done: 0, failed: 1, cancelled: 8 };
 /** `fleet status`: where the run stands now. */
 export async function status(asked: Request): Promise<number> {
     const run = await runOf(asked);
-    const document = progressDocument(await run.progress());
+    const progress = await run.progress();
+    const document = progressDocument(progress);
     print(asked.json ? document : shown("progress", document, asked.columns));
+    if (progress.atWork.some(({ isRunning, failure }) => !isRunning && failure === "")) {
+        for (const message of await missingPrograms(run.client, (await run.order()).plan)) {
+            say(`warning: ${message}`);
+        }
+    }
     return 0;
 }
 

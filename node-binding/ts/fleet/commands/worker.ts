@@ -1,7 +1,8 @@
 // `fleet worker`: takes stacks, until it is told to end.
 import { Worker } from "../worker";
-import { end, isRunning, startWorker, warnOfPassphrase } from "./helpers";
+import { startWorker, warnOfPassphrase, warnOfQueues } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
+import { KeptWorkers } from "./kept-workers";
 import { fleetOf, type Request } from "./request";
 import { say } from "./texts";
 import { aMoment } from "./watch";
@@ -12,8 +13,10 @@ const SLOTS = 8;
 
 /** One worker in this process, or several in processes of their own. */
 export async function run(asked: Request): Promise<number> {
-    warnOfPassphrase(fleetOf(asked).plan("up"));
+    const plan = fleetOf(asked).plan("up");
     const queues = asked.queues === undefined || asked.queues.length === 0 ? ["default"] : asked.queues;
+    warnOfQueues(plan, queues);
+    warnOfPassphrase(plan);
     const count = asked.processes ?? 1;
     return count === 1 ? inThisProcess(asked, queues) : inOthers(asked, queues, count);
 }
@@ -35,10 +38,11 @@ async function inThisProcess(asked: Request, queues: string[]): Promise<number> 
 }
 
 async function inOthers(asked: Request, queues: string[], count: number): Promise<number> {
-    const processes = Array.from({ length: count }, () => startWorker(asked.file, queues, asked.slots));
+    const kept = new KeptWorkers(count, () => startWorker(asked.file, queues, asked.slots));
     try {
-        while (processes.every(isRunning)) {
+        while (true) {
             await aMoment(LOOK);
+            kept.look();
         }
     } catch (error) {
         if (!(error instanceof Interrupt)) {
@@ -46,10 +50,8 @@ async function inOthers(asked: Request, queues: string[], count: number): Promis
         }
         return 0;
     } finally {
-        // One that ends alone takes the others with it: whoever started this one starts it again.
-        await end(processes);
+        await kept.end();
     }
-    return 1;
 }
 
 // What the worker tells, with the time.

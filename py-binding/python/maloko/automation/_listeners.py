@@ -67,7 +67,9 @@ class Listeners:
         self._on_event = on_event
         self._on_progress = on_progress
         self._on_printed = on_printed
-        """Is told what programs print, and what else the run tells that is no warning and no error."""
+        """Is told what programs print, what else the run tells that is no warning and no error, and errors with a
+        traceback, each once."""
+        self._told_errors: set[str] = set()
 
     @property
     def wants_events(self) -> bool:
@@ -93,7 +95,7 @@ class Listeners:
             # Few events are looked at: there are some for each resource.
             if self._on_printed is not None and _DIAGNOSTIC in data:
                 told = json.loads(data).get(_DIAGNOSTIC)
-                if told is not None and told["severity"] == "info" and not told.get("ephemeral"):
+                if told is not None and self._is_for_printed(told):
                     self._call(self._on_printed, functools.partial(str, told["message"]))
             return
         if kind == "progress":
@@ -102,6 +104,16 @@ class Listeners:
             return
         lines = (self.out if kind == "out" else self.err).take(data)
         self._tell(kind, lines)
+
+    def _is_for_printed(self, told: dict[str, Any]) -> bool:
+        if told.get("ephemeral"):
+            return False
+        message = told["message"]
+        # Those of one line are told by how the operation ends.
+        if told["severity"] == "error" and "\n" in message and message not in self._told_errors:
+            self._told_errors.add(message)
+            return True
+        return bool(told["severity"] == "info")
 
     def end(self) -> None:
         """Takes what was begun: nothing follows."""

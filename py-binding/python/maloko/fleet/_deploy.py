@@ -181,9 +181,11 @@ class StackCommands:
         given = {"message": asked.message or None, "suppress_outputs": True, "suppress_progress": True}
         verb_words = ["refresh", "--preview-only"] if verb == "refresh" and asked.preview_only else _OPERATIONS[verb]
         if verb == "import":
-            file = self._root / _of_stack(asked.import_file, self._stack)
+            name = _of_stack(asked.import_file, self._stack)
+            file = self._root / name
             if not file.is_file():
-                return End(self._stack["id"], "unchanged")
+                missing = f"it takes nothing over: there is no file {name} at this worker"
+                return End(self._stack["id"], "unchanged", warnings=(missing,))
             verb_words = [*verb_words, "--file", str(file)]
         kind = "auto.local" if self._program is None else "auto.inline"
         arguments = [*verb_words, *flags(given), "--exec-kind", kind]

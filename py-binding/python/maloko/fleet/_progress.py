@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.enums.v1 import PendingActivityState, TimeoutType
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
@@ -36,6 +36,10 @@ class StackProgress:
     """What the attempt before came to, without secrets."""
     seconds: float
     """Since this attempt began."""
+    waits: float = 0.0
+    """Seconds until it is tried again; 0 where it is a worker that it waits for."""
+    max_attempts: int | None = None
+    """How many attempts there are, where it waits because its provider failed."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,19 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         else datetime.now(timezone.utc).timestamp()
     )
     waiting = [
-        StackProgress(name, "", number, False, None, None, text or "the provider failed", 0.0)
-        for name, _, number, text in told["retries"]
+        StackProgress(
+            stack=name,
+            worker="",
+            attempt=number,
+            is_running=False,
+            done=None,
+            total=None,
+            failure=text or "the provider failed",
+            seconds=0.0,
+            waits=max(at - now, 0.0),
+            max_attempts=told.get("maxAttempts"),
+        )
+        for name, at, number, text in told["retries"]
     ]
     return Progress(
         run=handle.id,
@@ -147,15 +162,19 @@ async def _failure_of(info: PendingActivityInfo, handle: WorkflowHandle[Any, Any
     """What the attempt before came to; it may be encrypted."""
     if not info.HasField("last_failure"):
         return ""
+    if info.last_failure.timeout_failure_info.timeout_type == TimeoutType.TIMEOUT_TYPE_HEARTBEAT:
+        # The one that is at it now is another one.
+        return "its worker was lost" if _is_running(info) else f"worker {info.last_worker_identity} was lost"
     error = await handle._client.data_converter.decode_failure(info.last_failure)
     return str(getattr(error, "message", error))
 
 
 def _at_work(info: PendingActivityInfo, failure: str) -> StackProgress:
-    running = info.state != PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+    running = _is_running(info)
     counts = _counts(info)
     began = info.last_started_time.ToDatetime(timezone.utc) if info.HasField("last_started_time") else None
     seconds = (datetime.now(timezone.utc) - began).total_seconds() if running and began is not None else 0.0
+    next_at = info.scheduled_time.ToDatetime(timezone.utc)
     return StackProgress(
         stack=info.activity_id.rsplit("/", 1)[0] if info.activity_id.count("/") > 1 else info.activity_id,
         worker=info.last_worker_identity,
@@ -165,7 +184,12 @@ def _at_work(info: PendingActivityInfo, failure: str) -> StackProgress:
         total=counts.get("total"),
         failure=failure,
         seconds=max(seconds, 0.0),
+        waits=0.0 if running else max((next_at - datetime.now(timezone.utc)).total_seconds(), 0.0),
     )
+
+
+def _is_running(info: PendingActivityInfo) -> bool:
+    return info.state != PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
 
 
 def _counts(info: PendingActivityInfo) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from maloko._maloko import VERSION
 
 FLOW_LANGUAGE = "python"
@@ -15,3 +18,21 @@ def flow_queue(fleet: str, language: str = FLOW_LANGUAGE) -> str:
 def stack_queue(fleet: str, queue: str, language: str, code: str) -> str:
     """Where stacks wait, for workers that have this code."""
     return f"maloko.{fleet}.{queue}.{language}.{code}"
+
+
+class WorkerPrograms(NamedTuple):
+    """What a worker has, as the name says by which it asks for the workflows of runs. The server lists such names."""
+
+    worker: str
+    code: str
+    queues: Sequence[str]
+
+    def name(self) -> str:
+        """The name that says so."""
+        return " ".join((self.worker, self.code, ",".join(self.queues)))
+
+    @classmethod
+    def of_name(cls, name: str) -> WorkerPrograms | None:
+        """What such a name says; nothing where it is another one."""
+        words = name.split(" ", 2)
+        return cls(words[0], words[1], words[2].split(",")) if len(words) == 3 else None

@@ -23,7 +23,7 @@ from maloko.fleet._connection import connect
 from maloko.fleet._plan import Fleet
 from maloko.fleet._printed import told_by_stack
 from maloko.fleet._programs import load_programs
-from maloko.fleet._queues import flow_queue, stack_queue
+from maloko.fleet._queues import WorkerPrograms, flow_queue, stack_queue
 from maloko.fleet._workflow import FleetRun
 
 LOG = logging.getLogger("maloko.fleet")
@@ -90,6 +90,7 @@ class Worker:
         activities = StackActivities(Path(plan["directory"]), self.identity)
         async with contextlib.AsyncExitStack() as workers:
             workers.enter_context(told_by_stack())
+            code = plan["code"].get(_LANGUAGE)
             if self._flow:
                 flow = TemporalWorker(
                     client,
@@ -98,10 +99,9 @@ class Worker:
                     # The workflow is this package's own, and does nothing that is not deterministic.
                     workflow_runner=UnsandboxedWorkflowRunner(),
                     workflow_task_executor=ThreadPoolExecutor(max_workers=4),
-                    identity=self.identity,
+                    identity=WorkerPrograms(self.identity, code or "-", self._queues).name(),
                 )
                 await workers.enter_async_context(flow)
-            code = plan["code"].get(_LANGUAGE)
             if code is not None:
                 for queue in self._queues:
                     await workers.enter_async_context(self._of_stacks(client, activities, plan["fleet"], queue, code))

@@ -190,6 +190,7 @@ class FleetRun:
             "paused": course.paused,
             "stopped": course.stopped,
             "retries": [(*retry, self._texts.get(retry[0], "")) for retry in course.retries()[:_SHOWN]],
+            "maxAttempts": self._plan["retry"]["provider"],
             "failures": failures[-_SHOWN:],
             "failuresInAll": len(failures),
         }

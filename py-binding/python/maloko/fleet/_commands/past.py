@@ -8,7 +8,7 @@ from typing import Any
 from maloko.fleet._beside import operations_of, show_operation
 from maloko.fleet._commands.find import newest_runs, order_of, run_of
 from maloko.fleet._commands.request import Request, fleet_of, place_of
-from maloko.fleet._commands.texts import shown
+from maloko.fleet._commands.texts import short_urns, shown
 from maloko.fleet._commands.watch import tell
 from maloko.fleet._connection import connect
 from maloko.fleet._ends import FleetError
@@ -75,9 +75,8 @@ def logs(asked: Request) -> int:
         else None
     )
     if end is not None:
-        print(
-            f"{end.stack}: {end.outcome}{f' ({end.reason})' if end.reason else ''}{f': {end.text}' if end.text else ''}"
-        )
+        why = f" ({end.reason})" if end.reason else ""
+        print(f"{end.stack}: {end.outcome}{why}{f': {short_urns(end.text)}' if end.text else ''}")
     print(show_operation(stack, plan, run.id))
     return 0
 

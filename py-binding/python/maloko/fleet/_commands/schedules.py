@@ -68,7 +68,10 @@ def _line(entry: Entry | None, next_run: str | None) -> str:
     if entry is None:
         return "only on the server; `--apply` deletes it"
     where = "not on the server" if next_run is None else f"next {next_run}" if next_run else "on the server"
-    return f"{entry['verb']} every {_period(entry['every'])}, {where}"
+    verb = f"{entry['verb']}{' --preview-only' if entry['previewOnly'] else ''}"
+    select = f" of {' and '.join(entry['select'])}" if entry["select"] else ""
+    jitter = f", up to {_period(entry['jitter'])} later" if entry["jitter"] else ""
+    return f"{verb}{select} every {_period(entry['every'])}{jitter}, {where}"
 
 
 async def _there(client: Client, fleet: str, wanted: Iterable[str]) -> dict[str, str]:

@@ -7,8 +7,8 @@ import sys
 
 from maloko._errors import MalokoError
 from maloko.fleet._beside import with_references
-from maloko.fleet._commands import helpers
 from maloko.fleet._commands.find import find, order_of
+from maloko.fleet._commands.kept_workers import workers
 from maloko.fleet._commands.pollers import missing_workers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say, stacks_in_words
@@ -75,7 +75,7 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
         return 0
     run = start(plan, options)
     say(f"run {run.id}: {verb} of {stacks_in_words(plan)}")
-    with helpers.workers(asked, plan) as look:
+    with workers(asked, plan) as look:
         if asked.get("detach"):
             say(f"`maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
             return 0

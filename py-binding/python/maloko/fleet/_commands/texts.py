@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -13,11 +14,30 @@ from maloko.fleet._run import Result
 from maloko.fleet._wire import Plan
 
 _SHOWN = 10
+_SAY = ("text", "note")
+"""Members of documents that may say of which resource a stack failed."""
+_URN = re.compile(r"urn:pulumi:[^:\s]+::[^:\s]+::\S*?([^:\s$]+)::")
+"""A resource's URN as far as its name; the group is the last part of its type."""
 
 
 def shown(kind: str, document: dict[str, Any], columns: int | None) -> str:
     """The text for a document, in lines that a terminal has room for."""
-    return fleet_text(kind, json.dumps(document), columns or 0).rstrip("\n")
+    return fleet_text(kind, json.dumps(_readable(document)), columns or 0).rstrip("\n")
+
+
+def _readable(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with short names of resources in what failures say."""
+    rows: dict[str, Any] = {
+        name: [{key: short_urns(it) if key in _SAY else it for key, it in row.items()} for row in document[name]]
+        for name in ("stacks", "failures", "ends")
+        if name in document
+    }
+    return {**document, **rows}
+
+
+def short_urns(text: str | None) -> str | None:
+    """A text in which resources have type and name in place of their whole URN."""
+    return text and _URN.sub(r"\1 ", text)
 
 
 def progress_document(progress: Progress) -> dict[str, Any]:
@@ -48,12 +68,15 @@ def progress_document(progress: Progress) -> dict[str, Any]:
 def row_of(stack: StackProgress) -> dict[str, Any]:
     """A stack that is worked on, or waits to be, as it is shown."""
     if not stack.is_running:
-        text = f"waits: {stack.failure}" if stack.failure else "waits for a worker"
+        waits = f"waits {stack.waits:.0f} s" if stack.waits >= 1 else "waits"
+        text = f"{waits}: {stack.failure}" if stack.failure else "waits for a worker"
     elif stack.total:
-        text = f"{stack.done or 0} of {stack.total}"
+        text = f"{stack.done or 0} of {stack.total} resources"
     else:
         text = "at work"
     note = f"before: {stack.failure}" if stack.failure and stack.is_running else None
+    if stack.max_attempts is not None:
+        note = f"of {stack.max_attempts}"
     return {"id": stack.stack, "text": text, "worker": stack.worker or None, "attempt": stack.attempt, "note": note}
 
 
@@ -84,4 +107,4 @@ def say(text: str) -> None:
 
 def line_of(end: End) -> str:
     """A stack that did not succeed, in a line."""
-    return f"{end.outcome} {end.stack}: {end.text}" if end.text else f"{end.outcome} {end.stack}"
+    return f"{end.outcome} {end.stack}: {short_urns(end.text)}" if end.text else f"{end.outcome} {end.stack}"

@@ -7,10 +7,12 @@ import sys
 import time
 from collections.abc import Callable
 
-from maloko.fleet._commands.find import run_of
+from maloko.fleet._commands.find import order_of, run_of
+from maloko.fleet._commands.pollers import missing_programs
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown
 from maloko.fleet._ends import NoAnswerError
+from maloko.fleet._loop import waited_for
 from maloko.fleet._run import Result, Run
 
 _LOOK_SECONDS = 1.0
@@ -22,9 +24,18 @@ _CODES = {"done": 0, "failed": 1, "cancelled": 8}
 
 def status(asked: Request) -> int:
     """`fleet status`: where the run stands now."""
-    document = progress_document(run_of(asked).progress())
+    run = run_of(asked)
+    progress = run.progress()
+    document = progress_document(progress)
     print(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
+    if any(not stack.is_running and not stack.failure for stack in progress.at_work):
+        for message in waited_for(_missing(run)):
+            say(f"warning: {message}")
     return 0
+
+
+async def _missing(run: Run) -> list[str]:
+    return await missing_programs(run._client, (await order_of(run))["plan"])
 
 
 def watch(asked: Request) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
-from maloko.fleet._commands.helpers import end, start_worker, warn_of_passphrase
+from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase, warn_of_queues
+from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._worker import Worker
 
@@ -15,23 +16,24 @@ _LOOK_SECONDS = 0.5
 def run(asked: Request) -> int:
     """One worker in this process, or several in processes of their own."""
     fleet = fleet_of(asked)
-    warn_of_passphrase(fleet.plan("up"))
+    plan = fleet.plan("up")
     queues = asked.get("queues") or ["default"]
+    warn_of_queues(plan, queues)
+    warn_of_passphrase(plan)
     count = asked.get("processes") or 1
     if count == 1:
         _log_stacks()
         Worker(fleet, queues=queues, slots=asked.get("slots") or 8).run()
         return 0
-    processes = [start_worker(asked["file"], queues, asked.get("slots")) for _ in range(count)]
+    kept = KeptWorkers(count, lambda: start_worker(asked["file"], queues, asked.get("slots")))
     try:
-        while all(process.poll() is None for process in processes):
+        while True:
             time.sleep(_LOOK_SECONDS)
+            kept.look()
     except KeyboardInterrupt:
         return 0
     finally:
-        # One that ends alone takes the others with it: whoever started this one starts it again.
-        end(processes)
-    return 1
+        kept.end()
 
 
 def _log_stacks() -> None:
