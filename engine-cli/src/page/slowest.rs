@@ -31,7 +31,8 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
         lines.push(one_line(&format!("Slowest calls: {}", named.join(", "))));
     }
     let mut parts: Vec<(&str, f64)> = Vec::new();
-    for item in longest(path) {
+    let longest = longest(path);
+    for item in &longest {
         match parts.last_mut() {
             // What lay between them was too short to be named.
             Some((text, duration)) if *text == item.text => *duration += item.duration,
@@ -40,9 +41,9 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
     }
     let mut parts: Vec<String> =
         parts.into_iter().map(|(text, duration)| format!("{text} {}", seconds(duration))).collect();
-    let shorter = path.iter().filter(|item| item.duration >= TOLD).count() - longest(path).count();
-    if shorter > 0 {
-        parts.push(format!("and {shorter} shorter"));
+    let others = path.iter().filter(|item| item.duration >= TOLD).count() - longest.len();
+    if others > 0 {
+        parts.push(format!("and {others} more"));
     }
     if !parts.is_empty() {
         lines.push(one_line(&format!("Critical path: {}", parts.join(", "))));
@@ -50,12 +51,13 @@ pub(super) fn lines(resources: &[Resource], run: &Run) -> Vec<String> {
     lines
 }
 
-/// The longest parts, in their order.
-fn longest(path: &[PathItem]) -> impl Iterator<Item = &PathItem> {
-    let mut durations: Vec<f64> = path.iter().map(|item| item.duration).collect();
-    durations.sort_by(|a, b| b.total_cmp(a));
-    let least = durations.get(PARTS).copied().unwrap_or(0.0);
-    path.iter().filter(move |item| item.duration > least && item.duration >= TOLD)
+/// The longest parts, in their order. Of parts that are as long as each other, the earlier ones.
+fn longest(path: &[PathItem]) -> Vec<&PathItem> {
+    let mut places: Vec<usize> = (0..path.len()).filter(|place| path[*place].duration >= TOLD).collect();
+    places.sort_by(|a, b| path[*b].duration.total_cmp(&path[*a].duration));
+    places.truncate(PARTS);
+    places.sort_unstable();
+    places.into_iter().map(|place| &path[place]).collect()
 }
 
 /// A time in seconds, to a tenth.

@@ -41,7 +41,13 @@ fn of_a_critical_path_of_many_parts_the_longest_are_named_and_the_others_counted
     let part =
         |at: u32| PathItem { text: format!("part {at}"), duration: f64::from(at) * 100.0, ..PathItem::default() };
     let run = Run { critical_path: (1..=8).map(part).collect(), ..Run::default() };
-    let line = "Critical path: part 3 0.3 s, part 4 0.4 s, part 5 0.5 s, part 6 0.6 s, part 7 0.7 s, part 8 0.8 s, and 2 shorter";
+    let line =
+        "Critical path: part 3 0.3 s, part 4 0.4 s, part 5 0.5 s, part 6 0.6 s, part 7 0.7 s, part 8 0.8 s, and 2 more";
+    assert_eq!(lines(&[], &run), [line]);
+    let alike = |at: u32| PathItem { duration: 500.0, ..part(at) };
+    let run = Run { critical_path: (1..=7).map(alike).collect(), ..Run::default() };
+    let line =
+        "Critical path: part 1 0.5 s, part 2 0.5 s, part 3 0.5 s, part 4 0.5 s, part 5 0.5 s, part 6 0.5 s, and 1 more";
     assert_eq!(lines(&[], &run), [line]);
 }
 
