@@ -28,10 +28,10 @@ impl Reasons {
     pub(crate) fn cause(&self, step: &StepMetadata) -> Option<ReplacementCause> {
         let resource = step.new.as_deref().filter(|_| is_replacement(step.op))?;
         let replaced = |urn: &&Urn| **urn != step.urn && self.replaced.contains(*urn);
-        let by_property = resource
-            .property_dependencies
-            .iter()
-            .filter(|(property, _)| step.keys.is_empty() || step.keys.iter().any(|key| top(key) == property.as_str()));
+        // A key is a path, or a whole name, which may have a dot in it.
+        let is_of = |property: &str| step.keys.iter().any(|key| key == property || top(key) == property);
+        let by_property =
+            resource.property_dependencies.iter().filter(|(property, _)| step.keys.is_empty() || is_of(property));
         for (property, urns) in by_property {
             if let Some(other) = urns.iter().find(replaced) {
                 return Some(ReplacementCause { urn: other.clone(), kind: CauseKind::Property(property.clone()) });

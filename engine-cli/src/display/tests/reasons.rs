@@ -85,6 +85,7 @@ fn replaced(op: Op) -> Vec<Event> {
     let mut events = Vec::new();
     events.extend(both(replacing(resource("db", "", []), "zone")));
     events.extend(both(replacing(depending("web", "from"), "from.id")));
+    events.extend(both(replacing(depending("dns", "app.from"), "app.from")));
     events.extend(both(replacing(depending("own", "from"), "color")));
     events.extend(both(step(Op::Same, Some(moved), Some(resource("new", "2", [])))));
     events.extend(both(step(
