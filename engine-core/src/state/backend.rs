@@ -9,6 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{Error, Result};
+use crate::message;
+use crate::message::{Command, Message};
 
 use super::checkpoint::summary::Summary;
 use super::name::StackName;
@@ -201,4 +203,31 @@ pub trait Lease: Send + Sync {
 /// The error for a former checkpoint that is asked for and not there.
 pub(crate) fn no_generation(place: &str) -> Error {
     Error::BadState(format!("there is no former state {place}; it may be older than those that are kept").into())
+}
+
+/// The kinds of addresses, as errors list them.
+const KINDS: &str = "file://DIR, s3://BUCKET, gs://BUCKET, azblob://CONTAINER or postgres://USER@HOST/DATABASE";
+
+/// Is it the address of a backend, of a kind that is built?
+///
+/// # Errors
+///
+/// It is not; the error names the kinds that are.
+pub fn check_scheme(url: &str) -> std::result::Result<(), Message> {
+    let Some((scheme, _)) = url.split_once("://") else {
+        let problem =
+            format!("'{url}' is not the address of a backend: write {KINDS} (file://~ is the home directory)");
+        return Err(problem.into());
+    };
+    match scheme {
+        "file" | "s3" | "gs" | "azblob" | "postgres" | "postgresql" => Ok(()),
+        "http" | "https" => Err(message![
+            format!(
+                "'{url}': maloko does not talk to the Pulumi service; use {KINDS}, and move the stack with `pulumi \
+                 stack export` and "
+            ),
+            Command::new("stack import")
+        ]),
+        _ => Err(format!("'{url}': there is no backend of the kind '{scheme}'; use {KINDS}").into()),
+    }
 }

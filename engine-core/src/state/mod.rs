@@ -1,6 +1,5 @@
 //! The state of a stack: resources, the journal that keeps every change, and the places where both are stored.
 
-mod address;
 pub mod backend;
 pub mod checkpoint;
 mod component_code;
@@ -33,8 +32,9 @@ pub mod unresolved_create;
 pub mod watched;
 
 pub use crate::holder::Holder;
-pub use address::check_scheme;
-pub use backend::{Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StackFilter, StoredEntry, StoredStack};
+pub use backend::{
+    Backend, Generation, Lease, ListedStack, MIN_GENERATIONS, StackFilter, StoredEntry, StoredStack, check_scheme,
+};
 pub use checkpoint::summary::Summary;
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
 pub(crate) use component_code::recognise_migrated;
