@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from maloko.fleet._commands.find import run_of
 from maloko.fleet._commands.request import Request
-from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown
+from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown, tell_caller
 from maloko.fleet._ends import NoAnswerError
 from maloko.fleet._run import Result, Run
 
 _LOOK_SECONDS = 1.0
 _LINE_SECONDS = 10.0
 """Between two lines where there is no terminal that can be drawn on."""
+_SILENT_SECONDS = 2.0
+"""After so long somebody who asked is told that there is no answer yet."""
 _CODES = {"done": 0, "failed": 1, "cancelled": 8}
 """Exit codes by how a run ended."""
 
 
 def status(asked: Request) -> int:
     """`fleet status`: where the run stands now."""
-    document = progress_document(run_of(asked).progress())
-    print(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
+    run = run_of(asked)
+    with _said_after(_SILENT_SECONDS, f"waiting for an answer of run {run.id}"):
+        document = progress_document(run.progress())
+    tell_caller(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
     return 0
+
+
+@contextlib.contextmanager
+def _said_after(seconds: float, text: str) -> Iterator[None]:
+    """Says a line where what is done takes longer."""
+    timer = threading.Timer(seconds, say, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def watch(asked: Request) -> int:
@@ -80,7 +98,7 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
 def tell(result: Result, asked: Request) -> int:
     """Tells how a run ended; gives the exit code."""
     document = result_document(result)
-    print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
+    tell_caller(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
     return _CODES[result.outcome]
 
 
