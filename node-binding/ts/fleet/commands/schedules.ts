@@ -42,6 +42,9 @@ export async function run(asked: Request): Promise<number> {
     for (const name of [...names, ...deleted].sort()) {
         print(`${name}: ${deleted.includes(name) ? "deleted" : lineFor(wanted[name], there.get(name))}`);
     }
+    if (names.length + deleted.length === 0) {
+        say("there are no schedules: neither in the fleet's file nor on the server");
+    }
     if (!asked.apply && names.some((name) => !Object.hasOwn(wanted, name) || !there.has(name))) {
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file");
     }

@@ -124,7 +124,9 @@ class _Counts:
         """Another attempt follows this one: it is told what this one has changed."""
         self._earlier.add(end.wire())
         self.last = {"changes": self._earlier.of(self._stack)}
-        activity.heartbeat(self.last)
+        # A beat costs the server something.
+        if self.last["changes"]:
+            activity.heartbeat(self.last)
 
     def in_all(self, end: End) -> StackEnd:
         """The end with what all attempts have changed."""
