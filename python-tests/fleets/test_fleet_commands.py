@@ -133,6 +133,10 @@ def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(1), schedules={"drift": entry})
     assert "refresh every 6h, not on the server" in fleet.command("schedules").stdout
 
+    fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()
+    fleet.command("schedules", "--apply")
+    # What another key has encrypted is replaced.
+    del fleet.variables["MALOKO_FLEET_KEY"]
     assert "refresh every 6h, next 20" in fleet.command("schedules", "--apply").stdout
 
     told = json.loads(fleet.command("schedules", "--json").stdout)

@@ -1,5 +1,5 @@
 // The way to the server.
-import type { Client, ConnectionLike, WorkflowClient } from "@temporalio/client";
+import type { Client, ConnectionLike } from "@temporalio/client";
 import type { NativeConnection } from "@temporalio/worker";
 import { later } from "../originals";
 import { dataConverter, lenientConverter } from "./codec";
@@ -48,11 +48,11 @@ export async function connect(engine: Engine | null): Promise<Client> {
     return new Client({ connection, namespace, dataConverter: dataConverter() });
 }
 
-/** The client of the same connection for records about runs: what is encrypted in them with another key is `null`. */
-export function ofRecords(client: { connection: ConnectionLike; options: { namespace: string } }): WorkflowClient {
+/** The client of the same connection for what the server has on record: what is encrypted in it with another key is `null`. */
+export function ofRecords(client: { connection: ConnectionLike; options: { namespace: string } }): Client {
     const { connection, options } = client;
-    const { WorkflowClient } = temporal("client");
-    return new WorkflowClient({ connection, namespace: options.namespace, dataConverter: lenientConverter() });
+    const { Client } = temporal("client");
+    return new Client({ connection, namespace: options.namespace, dataConverter: lenientConverter() });
 }
 
 /** The same for workers, which have a kind of their own. */

@@ -103,7 +103,7 @@ export async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>)
 /** What the server knows of a run, whichever key it has; throws a `NoAnswerError` when the server does not answer. */
 export async function described(handle: WorkflowHandle, within = ANSWERS_WITHIN): Promise<Description> {
     const { client, workflowId } = handle;
-    const ask = () => ofRecords(client).getHandle(workflowId).describe();
+    const ask = () => ofRecords(client).workflow.getHandle(workflowId).describe();
     try {
         return await client.withDeadline(Date.now() + within, ask);
     } catch (error) {

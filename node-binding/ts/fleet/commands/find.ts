@@ -71,7 +71,7 @@ export async function newestRuns(client: Client, fleet: string): Promise<KeptRun
 // The runs of a fleet that the server keeps; those that went on with a new history count once.
 async function* keptRuns(client: Client, fleet: string): AsyncGenerator<KeptRun> {
     const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'`;
-    for await (const execution of ofRecords(client).list({ query })) {
+    for await (const execution of ofRecords(client).workflow.list({ query })) {
         if (isFlowQueue(execution.taskQueue, fleet) && execution.status.name !== "CONTINUED_AS_NEW") {
             const memo = execution.memo ?? {};
             yield { execution, memo: memo.fleet === null ? undefined : (memo as Memo) };

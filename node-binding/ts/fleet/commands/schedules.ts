@@ -1,6 +1,6 @@
 // `fleet schedules`: runs that begin by themselves. The server keeps the clock.
 import type { Client, ScheduleOptions } from "@temporalio/client";
-import { connect } from "../connection";
+import { connect, ofRecords } from "../connection";
 import type { Verb } from "../deploy";
 import { temporal } from "../packages";
 import type { Fleet } from "../plan";
@@ -15,7 +15,7 @@ import { instant, period } from "./times";
 export async function run(asked: Request): Promise<number> {
     const fleet = fleetOf(asked);
     const { fleet: fleetName, schedules: wanted, engine } = fleet.plan("up");
-    const client = await connect(engine);
+    const client = ofRecords(await connect(engine));
     let there = await schedulesOf(client, fleetName, Object.keys(wanted));
     const deleted = asked.apply ? [...there.keys()].filter((name) => !Object.hasOwn(wanted, name)) : [];
     if (asked.apply) {
