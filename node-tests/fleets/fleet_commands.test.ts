@@ -1,4 +1,5 @@
 // `maloko fleet`, as people and scripts use it.
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,6 +11,10 @@ function stacksOf(count: number, config: Record<string, string> = {}) {
         ring: number === 0 ? "canary" : "rest",
     }));
     return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+    return new Promise((resolve) => child.once("exit", resolve));
 }
 
 let server: FleetServer;
@@ -41,6 +46,12 @@ test("a run is watched paused and goes on", async () => {
 
     expect(status).toMatchObject({ run, state: "paused", counts: { waiting: 3 } });
     expect(fleet.command(["history"]).stdout).toContain("paused");
+    const results = fleet.beside("results", run);
+    await until(() => results.said().split("\n").length > 2, "what is waited for");
+    const [first, second] = results.said().split("\n");
+    expect(first).toBe(`run ${run} has not ended: waiting for its end. Ctrl-C leaves it; the run goes on`);
+    expect(second).toContain("paused");
+    expect(await ended(results.child, "SIGINT")).toBe(130);
     fleet.command(["resume", run]);
     expect(fleet.command(["watch", run]).stdout).toContain("4 done");
     expect(fleet.told(["history"])).toMatchObject([
@@ -49,6 +60,17 @@ test("a run is watched paused and goes on", async () => {
     expect(fleet.told(["history", "--stack", "t3"])).toMatchObject([{ run, attempt: 1, changes: { create: 4 } }]);
     expect(fleet.command(["history", "--stack", "t9"], 1).stderr).toContain("has no stack 't9'");
     expect(fleet.command(["logs", "t3"]).stdout).toContain("file-2");
+    // A stack's own history needs no server.
+    const away = { engine: "temporal://127.0.0.2:9/default" };
+    fleet.write(stacksOf(4, { holds: "true" }), away);
+    expect(fleet.command(["logs", "t3", "--run", run]).stdout).toContain("file-2");
+    expect(fleet.command(["logs", "t3", "--run", "gone"]).stdout).toContain("has nothing on record of run gone");
+    fleet.write(stacksOf(4, { holds: "true" }));
+    // Nobody reads what comes after the first lines.
+    const unread = fleet.beside("history");
+    unread.child.stdout?.destroy();
+    expect(await exitOf(unread.child)).toBe(0);
+    expect(unread.said()).toBe("");
     // What a fleet labels is found without it.
     expect(fleet.stacksWith("tenant=t2")).toEqual(["t2"]);
     fleet.command(["page", run, "--output", "run.html"]);
@@ -90,7 +112,10 @@ test("schedules are those of the file", async () => {
     const line = "drift: refresh --preview-only of ring=canary every 6h, up to 1m later";
     expect(fleet.command(["schedules"]).stdout).toContain(`${line}, not on the server`);
 
+    fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
     fleet.command(["schedules", "--apply"]);
+    // What another key has encrypted is replaced.
+    delete fleet.variables.MALOKO_FLEET_KEY;
     expect(fleet.command(["schedules", "--apply"]).stdout).toContain(`${line}, next 20`);
 
     expect(fleet.told(["schedules"])).toMatchObject({
@@ -101,6 +126,8 @@ test("schedules are those of the file", async () => {
     const only = "drift: only on the server; `--apply` deletes it\n";
     await until(() => fleet.command(["schedules"]).stdout === only, "the schedule in the server's list");
     expect(fleet.command(["schedules", "--apply"]).stdout).toBe("drift: deleted\n");
+    const stderr = "there are no schedules: neither in the fleet's file nor on the server\n";
+    expect(fleet.command(["schedules"])).toEqual({ stdout: "", stderr });
     expect(fleet.told(["schedules"])).toEqual({});
 });
 
@@ -113,8 +140,11 @@ test("a run without workers says what is missing", async () => {
     expect(said()).toContain("no worker serves the runs of this fleet");
     expect(said()).toContain("maloko fleet worker --queue default");
     expect(said()).toContain("the run goes on");
-    fleet.worker();
     const run = said().split("run ")[1]?.split(":")[0] as string;
+    const status = fleet.beside("status", run);
+    await until(() => status.said() === `waiting for an answer of run ${run}\n`, "what is waited for");
+    await ended(status.child, "SIGINT");
+    fleet.worker();
     expect(JSON.parse(fleet.command(["watch", run, "--json"]).stdout).counts.done).toBe(1);
 });
 
@@ -130,6 +160,61 @@ test("a run for which nobody answers is watched until somebody does", async () =
     expect(await over, said()).toBe(0);
     expect(said().split("no worker serves the runs of its fleet just now")).toHaveLength(2);
     expect(said()).toContain("1 done");
+});
+
+test("runs of another key are listed and cancelled", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(2, { holds: "true" }));
+    fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
+    fleet.worker();
+    const run = fleet.detached("up");
+    await until(() => fleet.marks("held").length === 2, "both stacks at work");
+    fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32, 1).toString("base64");
+
+    expect(fleet.told(["history"])).toMatchObject([
+        { run, verb: "up", state: "running", stacks: null, failed: null, readable: false },
+    ]);
+    expect(fleet.command(["history"]).stdout).toContain("encrypted with another key than MALOKO_FLEET_KEY");
+    const other = `run ${run} is encrypted with another key than that in MALOKO_FLEET_KEY: set it to the key`;
+    expect(fleet.command(["status"], 1).stderr).toContain(other);
+    delete fleet.variables.MALOKO_FLEET_KEY;
+    const none = `run ${run} is encrypted, and MALOKO_FLEET_KEY is not set: set it to the key`;
+    expect(fleet.command(["page"], 1).stderr).toContain(none);
+    expect(fleet.command(["cancel"]).stderr).toMatch(new RegExp(`run ${run} has ended\n$`));
+    expect(fleet.marks("told")).toEqual(["t0", "t1"]);
+    expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
+});
+
+test("a run that workers cannot read says so", async () => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    fleet.worker();
+    fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
+    const { child, said } = fleet.beside("up", "--yes");
+
+    await until(() => said().includes("does not answer"), "the warning");
+
+    await ended(child, "SIGINT");
+    expect(said()).toContain("its worker cannot go on with it. A worker with another MALOKO_FLEET_KEY cannot read it");
+});
+
+test.each(["up", "destroy"])("what is not confirmed is not begun", (verb) => {
+    const fleet = new FleetFolder(server);
+    fleet.write(stacksOf(1));
+    const file = join(fleet.folder, "fleet.yaml");
+    const asked = JSON.stringify({ command: verb, file, directory: fleet.folder, interactive: true });
+    const commands = join(fleet.folder, "node_modules", "maloko", "dist", "fleet", "commands");
+    const code = `require(${JSON.stringify(commands)}).run(process.argv[1]).then((code) => { process.exitCode = code; });`;
+
+    const told = spawnSync(process.execPath, ["-e", code, asked], {
+        cwd: fleet.folder,
+        env: fleet.variables,
+        encoding: "utf8",
+        input: "no\n",
+    });
+
+    expect(told.status, told.stderr).toBe(8);
+    expect(told.stderr).toMatch(/not confirmed; nothing was begun\n$/);
 });
 
 test("what cannot be is told with the command that helps", async () => {

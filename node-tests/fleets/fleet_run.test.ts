@@ -80,6 +80,8 @@ test("forty stacks survive a killed worker and a server that restarts", async ()
     expect(objects.filter(([name, count]) => count !== (name.startsWith("t") ? 3 : 1))).toEqual([]);
     expect(objects).toHaveLength(38);
     fleet.expectWhole(["t5", "t15"]);
+    // The SDK would tell of each try while the server is away.
+    expect(fleet.workerLogs()).not.toContain("WARN");
 });
 
 test("a failed stack takes along those that need it and retry does the rest", () => {
@@ -101,7 +103,8 @@ test("a failed stack takes along those that need it and retry does the rest", ()
         "base/c": { outcome: "done" },
     });
     expect(fleet.told(["history"])).toMatchObject([{ state: "failed", failed: 1 }]);
-    expect(fleet.command(["logs", "b"]).stdout).toContain("base/b has nothing on record of run");
+    expect(fleet.command(["logs", "b"]).stdout).toBe("No run of the fleet has worked on base/b\n");
+    expect(fleet.command(["logs", "b", "--run", run]).stdout).toContain("base/b has nothing on record of run");
     // The files as they are now count.
     fleet.write([{ ...base, stack: "a" }, ...stacks.slice(1)]);
     expect(fleet.run(["retry", run]).ends).toMatchObject({
@@ -194,6 +197,7 @@ test("cancel reaches providers and the run ends last", async () => {
     fleet.command(["cancel", run]);
 
     expect(fleet.marks("told")).toEqual(held);
+    expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
 });
 
 test("a worker that is told to end hands its stacks over", async () => {
@@ -207,8 +211,10 @@ test("a worker that is told to end hands its stacks over", async () => {
     expect(await ended(leaving, "SIGTERM")).toBe(0);
     expect(fleet.marks("told")).toHaveLength(4);
     fleet.letGo();
-    fleet.results(run);
+    const made = Object.values(fleet.results(run).ends);
     expect(new Set(Object.values(fleet.objects()))).toEqual(new Set([3]));
+    // The first worker has made the stack's own resource, and the second one the files.
+    expect(made.map(({ outcome, changes }) => [outcome, changes.create])).toEqual([0, 1, 2, 3].map(() => ["done", 4]));
     fleet.expectWhole();
 });
 

@@ -282,6 +282,12 @@ export class FleetFolder {
         return this.#started(join(VENV, "python"), ["-m", "maloko", "fleet", "worker", ...words]);
     }
 
+    /** What the workers have written until now. */
+    workerLogs(): string {
+        const logs = readdirSync(this.folder).filter((name) => name.startsWith("worker-"));
+        return logs.map((name) => readFileSync(join(this.folder, name), "utf8")).join("");
+    }
+
     #started(program: string, words: string[]): ChildProcess {
         const log = openSync(join(this.folder, `worker-${this.#processes.length}.log`), "w");
         return this.#kept(

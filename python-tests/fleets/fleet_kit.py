@@ -173,6 +173,11 @@ class FleetFolder:
         assert code is None or done.returncode == code, (done.returncode, done.stdout, done.stderr)
         return done
 
+    def beside(self, *arguments: str) -> subprocess.Popen[str]:
+        """Begins a command that goes on beside the test."""
+        command = [*MALOKO, "fleet", *arguments]
+        return subprocess.Popen(command, cwd=self.folder, env=self.variables, stdout=-1, stderr=-1, text=True)
+
     def run(self, verb: str, *arguments: str, code: int = 0) -> dict[str, Any]:
         """Runs a verb to its end; gives its result, with the ends by stack."""
         return _by_stack(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)

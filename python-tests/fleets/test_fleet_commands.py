@@ -1,5 +1,6 @@
 """`maloko fleet`, as people and scripts use it."""
 
+import base64
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 from conftest import MakeFleet
 from fleet_kit import FleetFolder, FleetServer, children, free_port, until
+
+COMMAND = [sys.executable, "-m", "maloko", "fleet"]
 
 
 def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
@@ -38,6 +41,14 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     assert "paused" in fleet.command("history").stdout
     assert status["counts"]["waiting"] == 3
     assert run in fleet.command("status").stdout
+    results = fleet.beside("results", run)
+    assert results.stderr is not None
+    goes_on = f"run {run} has not ended: waiting for its end. Ctrl-C leaves it; the run goes on\n"
+    assert results.stderr.readline() == goes_on
+    assert "paused" in results.stderr.readline()
+    results.send_signal(signal.SIGINT)
+    assert results.wait(60) == 130
+    results.communicate()
     fleet.command("resume", run)
     assert "4 done" in fleet.command("watch", run).stdout
     history = json.loads(fleet.command("history", "--json").stdout)
@@ -47,6 +58,17 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     assert (operation["run"], operation["attempt"], operation["changes"]["create"]) == (run, 1, 4)
     assert "has no stack 't9'" in fleet.command("history", "--stack", "t9", code=1).stderr
     assert "file-2" in fleet.command("logs", "t3").stdout
+    # A stack's own history needs no server.
+    fleet.write(stacks_of(4, holds="true"), engine="temporal://127.0.0.2:9/default")
+    assert "file-2" in fleet.command("logs", "t3", "--run", run).stdout
+    assert "has nothing on record of run gone" in fleet.command("logs", "t3", "--run", "gone").stdout
+    fleet.write(stacks_of(4, holds="true"))
+    # Nobody reads what comes after the first lines.
+    read, written = os.pipe()
+    os.close(read)
+    unread = subprocess.run([*COMMAND, "history"], cwd=fleet.folder, env=fleet.variables, stdout=written, stderr=-1)
+    os.close(written)
+    assert (unread.returncode, unread.stderr) == (0, b"")
     # What a fleet labels is found without it.
     assert fleet.stacks_with("tenant=t2") == ["t2"]
     fleet.command("page", run, "--output", "run.html")
@@ -102,10 +124,7 @@ def test_a_stack_that_a_stop_keeps_from_its_next_start_says_of_what_it_failed(fl
 
 def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(2, holds="true"))
-    command = [sys.executable, "-m", "maloko", "fleet", "up", "--yes", "--workers", "1"]
-    process = subprocess.Popen(
-        command, cwd=fleet.folder, env=fleet.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = fleet.beside("up", "--yes", "--workers", "1")
     until(lambda: len(fleet.marks("held")) == 2, "both stacks at work")
 
     process.send_signal(signal.SIGINT)
@@ -121,6 +140,10 @@ def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     line = "drift: refresh --preview-only of ring=canary every 6h, up to 1m later"
     assert f"{line}, not on the server" in fleet.command("schedules").stdout
 
+    fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()
+    fleet.command("schedules", "--apply")
+    # What another key has encrypted is replaced.
+    del fleet.variables["MALOKO_FLEET_KEY"]
     assert f"{line}, next 20" in fleet.command("schedules", "--apply").stdout
 
     told = json.loads(fleet.command("schedules", "--json").stdout)
@@ -131,15 +154,14 @@ def test_schedules_are_those_of_the_file(fleet: FleetFolder) -> None:
     only = "drift: only on the server; `--apply` deletes it\n"
     until(lambda: fleet.command("schedules").stdout == only, "the schedule in the server's list")
     assert fleet.command("schedules", "--apply").stdout == "drift: deleted\n"
+    none = fleet.command("schedules")
+    assert (none.stdout, none.stderr) == ("", "there are no schedules: neither in the fleet's file nor on the server\n")
     assert json.loads(fleet.command("schedules", "--json").stdout) == {}
 
 
 def test_a_run_without_workers_says_what_is_missing(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(1))
-    command = [sys.executable, "-m", "maloko", "fleet", "up", "--yes"]
-    process = subprocess.Popen(
-        command, cwd=fleet.folder, env=fleet.variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = fleet.beside("up", "--yes")
     assert process.stderr is not None
     lines = [process.stderr.readline() for _ in range(3)]
     process.send_signal(signal.SIGINT)
@@ -147,8 +169,13 @@ def test_a_run_without_workers_says_what_is_missing(fleet: FleetFolder) -> None:
 
     assert "no worker serves the runs of this fleet" in lines[1]
     assert "maloko fleet worker --queue default" in lines[2]
-    fleet.worker()
     run = lines[0].split("run ", 1)[1].split(":", 1)[0]
+    status = fleet.beside("status", run)
+    assert status.stderr is not None
+    assert status.stderr.readline() == f"waiting for an answer of run {run}\n"
+    status.send_signal(signal.SIGINT)
+    status.communicate(timeout=60)
+    fleet.worker()
     assert json.loads(fleet.command("watch", run, "--json").stdout)["counts"]["done"] == 1
 
 
@@ -165,6 +192,57 @@ def test_a_run_for_which_nobody_answers_is_watched_until_somebody_does(fleet: Fl
     assert process.wait(60) == 0, said.read_text()
     assert said.read_text().count("no worker serves the runs of its fleet just now") == 1
     assert "1 done" in said.read_text()
+
+
+def test_runs_of_another_key_are_listed_and_cancelled(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(2, holds="true"))
+    fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()
+    fleet.worker()
+    run = fleet.detached("up")
+    until(lambda: len(fleet.marks("held")) == 2, "both stacks at work")
+    fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes([1] * 32)).decode()
+
+    (row,) = json.loads(fleet.command("history", "--json").stdout)
+
+    assert (row["run"], row["verb"], row["state"], row["readable"]) == (run, "up", "running", False)
+    assert (row["stacks"], row["failed"]) == (None, None)
+    assert "encrypted with another key than MALOKO_FLEET_KEY" in fleet.command("history").stdout
+    other = f"run {run} is encrypted with another key than that in MALOKO_FLEET_KEY: set it to the key"
+    assert other in fleet.command("status", code=1).stderr
+    del fleet.variables["MALOKO_FLEET_KEY"]
+    none = f"run {run} is encrypted, and MALOKO_FLEET_KEY is not set: set it to the key"
+    assert none in fleet.command("page", code=1).stderr
+    assert fleet.command("cancel").stderr.endswith(f"run {run} has ended\n")
+    assert fleet.marks("told") == {"t0", "t1"}
+    assert json.loads(fleet.command("history", "--json").stdout)[0]["state"] == "cancelled"
+
+
+def test_a_run_that_workers_cannot_read_says_so(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(1))
+    fleet.worker()
+    fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()
+    process = fleet.beside("up", "--yes")
+    assert process.stderr is not None
+
+    said = next(line for line in process.stderr if "does not answer" in line)
+
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert "its worker cannot go on with it. A worker with another MALOKO_FLEET_KEY cannot read it" in said
+
+
+@pytest.mark.parametrize("verb", ["up", "destroy"])
+def test_what_is_not_confirmed_is_not_begun(fleet: FleetFolder, verb: str) -> None:
+    fleet.write(stacks_of(1))
+    asked = json.dumps({"command": verb, "file": str(fleet.file), "directory": str(fleet.folder), "interactive": True})
+    command = "import sys; from maloko.fleet._commands import run; sys.exit(run(sys.argv[1]))"
+
+    told = subprocess.run(
+        [sys.executable, "-c", command, asked], env=fleet.variables, input="no\n", capture_output=True, text=True
+    )
+
+    assert told.returncode == 8
+    assert told.stderr.endswith("not confirmed; nothing was begun\n")
 
 
 def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, tmp_path: Path) -> None:
@@ -303,4 +381,8 @@ def test_without_its_packages_it_says_which(fleet: FleetFolder, tmp_path: Path) 
     fleet.variables["PYTHONPATH"] = os.pathsep.join([str(tmp_path / "hidden"), os.environ.get("PYTHONPATH", "")])
 
     assert "pip install 'maloko[fleet]'" in fleet.command("up", "--yes", code=2).stderr
+    library = [sys.executable, "-c", "from maloko import fleet; fleet.load().up()"]
+    told = subprocess.run(library, cwd=fleet.folder, env=fleet.variables, capture_output=True, text=True).stderr
+    assert told.endswith("FleetError: maloko.fleet needs more packages for this: pip install 'maloko[fleet]'\n")
+    assert "ModuleNotFoundError" not in told
     assert "1 stack" in fleet.command("check").stdout

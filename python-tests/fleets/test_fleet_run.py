@@ -60,6 +60,8 @@ def test_forty_stacks_survive_a_killed_worker_and_a_server_that_restarts(
     assert {objects[f"t{number}"] for number in range(38) if f"tenant/t{number}" not in failed} == {3}
     assert (objects["eu"], objects["us"]) == (1, 1)
     fleet.assert_whole(failed=["t5", "t15"])
+    logs = "".join(log.read_text() for log in fleet.folder.glob("worker-*.log"))
+    assert "WARN" not in logs, "the SDK tells of each try while the server is away"
 
 
 def test_a_failed_stack_takes_along_those_that_need_it_and_retry_does_the_rest(
@@ -82,7 +84,8 @@ def test_a_failed_stack_takes_along_those_that_need_it_and_retry_does_the_rest(
     assert result["ends"]["base/b"]["text"] == "needs base/a, which failed"
     told = json.loads(fleet.command("history", "--json").stdout)
     assert [(row["state"], row["failed"]) for row in told] == [("failed", 1)]
-    assert "base/b has nothing on record of run" in fleet.command("logs", "b").stdout
+    assert fleet.command("logs", "b").stdout == "No run of the fleet has worked on base/b\n"
+    assert "base/b has nothing on record of run" in fleet.command("logs", "b", "--run", result["run"]).stdout
     # The files as they are now count.
     fleet.write([{**first, "config": {}}, second, third])
     again = fleet.run("retry", result["run"])
@@ -152,6 +155,7 @@ def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, mak
     assert fleet.marks("told") == held
     result = fleet.command("results", run, "--json", code=8).stdout
     assert '"outcome": "cancelled"' in result
+    assert json.loads(fleet.command("history", "--json").stdout)[0]["state"] == "cancelled"
     fleet.let_go()
     assert fleet.run("up")["counts"]["done"] == 12
     fleet.assert_whole()
@@ -170,8 +174,11 @@ def test_a_worker_that_is_told_to_end_hands_its_stacks_over(server: FleetServer,
     assert leaving.wait(30) == 0
     assert len(fleet.marks("told")) == 4, "the providers were told"
     fleet.let_go()
-    fleet.command("results", run)
+    ends = fleet.results(run)["ends"]
     assert set(fleet.objects().values()) == {3}
+    # The first worker has made the stack's own resource, and the second one the files.
+    told = {name: (end["outcome"], end["changes"]["create"]) for name, end in ends.items()}
+    assert told == {f"tenant/t{number}": ("done", 4) for number in range(4)}
     fleet.assert_whole()
 
 

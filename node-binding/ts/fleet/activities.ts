@@ -1,6 +1,7 @@
 // The work on one stack as an activity: its heart beats by a timer, whatever the stack does.
 import type { Context } from "@temporalio/activity";
 import { every as repeat } from "../originals";
+import { EarlierChanges } from "./course/earlier-changes";
 import { deployOne, type Verb } from "./deploy";
 import { type End, FleetError } from "./ends";
 import { temporal } from "./packages";
@@ -35,7 +36,9 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
     const what = `${launch.verb} ${launch.stack.id}`;
     log(`${what}: begins${attempt > 1 ? `, attempt ${attempt}` : ""}`);
     const every = launch.heartbeat / BEATS_A_LIMIT;
-    let counts = {};
+    const earlier = earlierOf(launch.stack.id, context);
+    const changes = (): Record<string, number> => earlier.of(launch.stack.id);
+    let counts: object = { changes: changes() };
     // Not at once in a first attempt: the server writes down each beat, and most stacks have ended before the first one. The run may
     // have been cancelled while nobody was at the stack, and one hears of that by a beat.
     if (attempt > 1) {
@@ -59,7 +62,7 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
                 message,
                 importFile,
                 onProgress: ({ done, total, failed, reports }) => {
-                    counts = { done, total, failed, reports };
+                    counts = { changes: changes(), done, total, failed, reports };
                 },
                 progressEvery: every,
                 signal: context.cancellationSignal,
@@ -83,7 +86,23 @@ async function workOn(launch: Launch, { directory, identity, log }: Working): Pr
         clearInterval(beating);
     }
     log(`${what}: ${inWords(end)}`);
-    return told(end, launch, context, identity);
+    return told(end, launch, context, identity, earlier);
+}
+
+// What the attempts before this one have changed: the last heartbeat tells of it.
+function earlierOf(stack: string, { info }: Context): EarlierChanges {
+    const { changes = {} } = (info.heartbeatDetails ?? {}) as { changes?: Record<string, number> };
+    return new EarlierChanges({ [stack]: changes });
+}
+
+// Another attempt follows this one: it is told what this one has changed.
+function handOver(end: End, context: Context, earlier: EarlierChanges): void {
+    earlier.add(end.wire());
+    const changes = earlier.of(end.stack);
+    // A beat costs the server something.
+    if (Object.keys(changes).length > 0) {
+        context.heartbeat({ changes });
+    }
 }
 
 function inWords({ outcome, seconds, text, changes }: End): string {
@@ -92,9 +111,10 @@ function inWords({ outcome, seconds, text, changes }: End): string {
     return `${outcome} after ${seconds.toFixed(1)} s${more === "" ? "" : `: ${more}`}`;
 }
 
-function told(end: End, launch: Launch, context: Context, identity: string): StackEnd {
+function told(end: End, launch: Launch, context: Context, identity: string, earlier: EarlierChanges): StackEnd {
     const { ApplicationFailure, CancelledFailure } = temporal("common");
     if (end.mayPass) {
+        handOver(end, context, earlier);
         throw ApplicationFailure.create({ message: end.text, type: end.reason, details: [end.reason] });
     }
     const { aborted, reason } = context.cancellationSignal;
@@ -102,6 +122,7 @@ function told(end: End, launch: Launch, context: Context, identity: string): Sta
         if (reason instanceof CancelledFailure && reason.message !== SHUTDOWN) {
             throw reason;
         }
+        handOver(end, context, earlier);
         // Another worker is to go on at once.
         const [message, type] = ["the worker was stopped", "leaving"];
         throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
@@ -109,5 +130,5 @@ function told(end: End, launch: Launch, context: Context, identity: string): Sta
     const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
     // What the others do does not change what is read.
     const read = launch.verb === "up" ? end.read : [];
-    return { ...end.wire(), read, worker: identity, attempts };
+    return { ...earlier.inAll(end.wire()), read, worker: identity, attempts };
 }

@@ -7,14 +7,17 @@ import { StackCommands } from "./deploy";
 import { FleetError } from "./ends";
 import { ATTEMPTS_A_START, type Plan, type StackSpec } from "./wire";
 
-/** What is on record of the last operation of a run on a stack. */
-export function showOperation(stack: StackSpec, plan: Plan, run: string): Promise<string> {
+/** What is on record of the last operation of a run on a stack; of the last run where none is named. */
+export function showOperation(stack: StackSpec, plan: Plan, run?: string): Promise<string> {
     return beside(stack, plan, async (commands) => {
         const operations = await operationsBy(commands, plan);
-        const wanted = operations.find((operation) => operation.run === run);
+        const wanted = operations.find((operation) => run === undefined || operation.run === run);
         if (wanted !== undefined) {
             const shown = await commands.command(["stack", "history", "show", String(wanted.version)]);
             return (shown.code === 0 ? shown.stdout : shown.stderr).trimEnd();
+        }
+        if (run === undefined) {
+            return `No run of the fleet has worked on ${stack.id}`;
         }
         const nothing = `${stack.id} has nothing on record of run ${run}`;
         const [other] = operations;

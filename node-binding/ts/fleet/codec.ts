@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import * as path from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
 import type { DataConverter, Payload, PayloadCodec } from "@temporalio/common";
-import { FleetError } from "./ends";
+import { FleetError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
 
 /** Holds the key: 32 bytes in base64, the same for all workers and commands of a fleet. */
-const VARIABLE = "MALOKO_FLEET_KEY";
+export const VARIABLE = "MALOKO_FLEET_KEY";
 
 const ENCODING = "encoding";
 const COMPRESSED = "binary/maloko-zlib";
@@ -20,6 +20,9 @@ const SMALL = 1024;
 const KEY_SIZE = 32;
 const NONCE_SIZE = 12;
 const TAG_SIZE = 16;
+
+/** What is read of a payload that is encrypted with another key: `null`. */
+const UNREAD: Payload = { metadata: { [ENCODING]: Buffer.from("json/plain") }, data: Buffer.from("null") };
 
 /** How a payload is written as bytes. */
 interface Message {
@@ -69,14 +72,16 @@ export class FleetCodec implements PayloadCodec {
 
     #opened(data: Buffer): Buffer {
         if (this.key === undefined) {
-            throw new FleetError(`the run is encrypted, and ${VARIABLE} is not set: set it to the fleet's key`);
+            throw new UnreadableError(`, and ${VARIABLE} is not set: set it to the key that the run was begun with`);
         }
         try {
             const decipher = createDecipheriv(CIPHER, this.key, data.subarray(0, NONCE_SIZE));
             decipher.setAuthTag(data.subarray(-TAG_SIZE));
             return Buffer.concat([decipher.update(data.subarray(NONCE_SIZE, -TAG_SIZE)), decipher.final()]);
-        } catch (error) {
-            throw new FleetError(`the run is encrypted with another key than that in ${VARIABLE}`, { cause: error });
+        } catch {
+            throw new UnreadableError(
+                ` with another key than that in ${VARIABLE}: set it to the key that the run was begun with`,
+            );
         }
     }
 }
@@ -87,6 +92,25 @@ function encodedAs(encoding: string, data: Uint8Array): Payload {
 
 function encodingOf({ metadata }: Payload): string {
     return Buffer.from(metadata?.[ENCODING] ?? []).toString();
+}
+
+// Reads what it can.
+class LenientCodec extends FleetCodec {
+    override async decode(payloads: Payload[]): Promise<Payload[]> {
+        return Promise.all(payloads.map((payload) => this.#one(payload)));
+    }
+
+    async #one(payload: Payload): Promise<Payload> {
+        try {
+            const [read] = await super.decode([payload]);
+            return read ?? UNREAD;
+        } catch (error) {
+            if (error instanceof UnreadableError) {
+                return UNREAD;
+            }
+            throw error;
+        }
+    }
 }
 
 // The client's own: it is a dependency of its package, and so need not be one of the user's project.
@@ -112,6 +136,11 @@ export function fleetKey(): Buffer | undefined {
         );
     }
     return key;
+}
+
+/** What converts records about runs, of which what is encrypted with another key is read as `null`. */
+export function lenientConverter(): DataConverter {
+    return { payloadCodecs: [new LenientCodec(fleetKey())] };
 }
 
 /** What clients and workers of fleets convert with. */

@@ -1,8 +1,8 @@
 // The way to the server.
-import type { Client } from "@temporalio/client";
+import type { Client, ConnectionLike } from "@temporalio/client";
 import type { NativeConnection } from "@temporalio/worker";
 import { later } from "../originals";
-import { dataConverter } from "./codec";
+import { dataConverter, lenientConverter } from "./codec";
 import { FleetError } from "./ends";
 import { temporal } from "./packages";
 import type { Engine } from "./wire";
@@ -46,6 +46,13 @@ export async function connect(engine: Engine | null): Promise<Client> {
     const connectTimeout = mayBegin(address) ? CONNECTED_SOON : CONNECTED_WITHIN;
     const connection = await reached(address, () => Connection.connect({ ...options, connectTimeout }));
     return new Client({ connection, namespace, dataConverter: dataConverter() });
+}
+
+/** The client of the same connection for what the server has on record: what is encrypted in it with another key is `null`. */
+export function ofRecords(client: { connection: ConnectionLike; options: { namespace: string } }): Client {
+    const { connection, options } = client;
+    const { Client } = temporal("client");
+    return new Client({ connection, namespace: options.namespace, dataConverter: lenientConverter() });
 }
 
 /** The same for workers, which have a kind of their own. */

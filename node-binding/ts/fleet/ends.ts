@@ -14,12 +14,33 @@ export class ConfigurationError extends FleetError {}
 
 /** @internal A run says nothing of itself for now; asked again, it may. */
 export class NoAnswerError extends FleetError {
-    constructor(run: string, cause: unknown) {
+    /** `isStuck`: whether a worker has taken it up and cannot go on. */
+    constructor(run: string, isStuck = false) {
         super(
-            `run ${run} does not answer: no worker serves the runs of its fleet just now, or the server is away. ` +
-                "`maloko fleet worker` starts a worker",
-            { cause },
+            isStuck
+                ? `run ${run} does not answer: its worker cannot go on with it. A worker with another MALOKO_FLEET_KEY ` +
+                      "cannot read it: start one with the key that the run was begun with"
+                : `run ${run} does not answer: no worker serves the runs of its fleet just now, or the server is away. ` +
+                      "`maloko fleet worker` starts a worker",
         );
+    }
+}
+
+/**
+ * @internal What the server keeps of a run is encrypted with another key than this process has. `why`: what is wrong with the key,
+ * and what to do.
+ */
+export class UnreadableError extends FleetError {
+    constructor(
+        private readonly why: string,
+        run?: string,
+    ) {
+        super(`${run === undefined ? "the run" : `run ${run}`} is encrypted${why}`);
+    }
+
+    /** The same with the name of the run. */
+    of(run: string): UnreadableError {
+        return new UnreadableError(this.why, run);
     }
 }
 

@@ -2,8 +2,10 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import type { Payload } from "@temporalio/common";
 import { isArray, parseJson } from "../originals";
+import { VARIABLE } from "./codec";
+import { ofRecords } from "./connection";
 import { outcomeOf } from "./course/course";
-import { End, NoAnswerError } from "./ends";
+import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
 import type { Counts, ProgressAnswer } from "./wire";
 
@@ -81,26 +83,82 @@ const SCHEDULED = 1;
 const HEARTBEAT = 4;
 /** Milliseconds: the server does not wait longer for a worker that answers a question. */
 const ANSWERS_WITHIN = 10_000;
+/** The same for what the server itself knows, once nobody has answered. */
+const DESCRIBED_WITHIN = 2000;
+/** How it says that one may not ask: PERMISSION_DENIED, UNAUTHENTICATED. */
+const REFUSALS: unknown[] = [7, 16];
 
 /** Has the workflow ended? */
 export function hasEnded(description: Description): boolean {
     return !GOES_ON.includes(description.status.name);
 }
 
-/** What the server or the workflow of a run answers; throws a `NoAnswerError` when nobody does. */
-export async function answerOf<T>({ client, workflowId }: WorkflowHandle, ask: () => Promise<T>): Promise<T> {
-    const { ServiceError } = temporal("client");
+/** What the workflow of a run answers; throws a `NoAnswerError` when nobody does in its place. */
+export async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>): Promise<T> {
+    let refusal: unknown;
     try {
-        return await client.withDeadline(Date.now() + ANSWERS_WITHIN, ask);
+        return await handle.client.withDeadline(Date.now() + ANSWERS_WITHIN, ask);
     } catch (error) {
-        throw error instanceof ServiceError ? new NoAnswerError(workflowId, error) : error;
+        refusal = refusalOf(handle.workflowId, error);
+    }
+    throw refusal instanceof NoAnswerError && (await isStuck(handle))
+        ? new NoAnswerError(handle.workflowId, true)
+        : refusal;
+}
+
+/** What the server knows of a run, whichever key it has; throws a `NoAnswerError` when the server does not answer. */
+export async function described(handle: WorkflowHandle, within = ANSWERS_WITHIN): Promise<Description> {
+    const { client, workflowId } = handle;
+    const ask = () => ofRecords(client).workflow.getHandle(workflowId).describe();
+    try {
+        return await client.withDeadline(Date.now() + within, ask);
+    } catch (error) {
+        throw refusalOf(workflowId, error);
+    }
+}
+
+/** What it means that a question about a run has failed. */
+export function refusalOf(run: string, error: unknown): unknown {
+    const { QueryNotRegisteredError, ServiceError } = temporal("client");
+    const { NamespaceNotFoundError, WorkflowNotFoundError } = temporal("common");
+    if (error instanceof UnreadableError) {
+        return error.of(run);
+    }
+    if (error instanceof WorkflowNotFoundError) {
+        return new FleetError(`the server knows no run '${run}': \`maloko fleet history\` lists those that it keeps`);
+    }
+    if (error instanceof QueryNotRegisteredError) {
+        // A worker with another key says so in its answer.
+        return error.message.includes(VARIABLE)
+            ? new NoAnswerError(run, true)
+            : new FleetError(`run ${run}: its worker cannot answer: ${error.message}`);
+    }
+    if (error instanceof NamespaceNotFoundError) {
+        return new FleetError(`run ${run}: the server refuses to tell of it: ${error.message}`);
+    }
+    if (error instanceof ServiceError) {
+        const { code, message } = (error.cause ?? {}) as { code?: unknown; message?: string };
+        return REFUSALS.includes(code)
+            ? new FleetError(`run ${run}: the server refuses to tell of it: ${message}`)
+            : new NoAnswerError(run);
+    }
+    return error;
+}
+
+// Has a worker tried to go on with the run, in vain?
+async function isStuck(handle: WorkflowHandle): Promise<boolean> {
+    try {
+        const { raw } = await described(handle, DESCRIBED_WITHIN);
+        return (raw.pendingWorkflowTask?.attempt ?? 0) > 1;
+    } catch {
+        return false;
     }
 }
 
 /** Asks the run and the server; throws a `NoAnswerError` when nobody answers. */
 export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     const told = await answerOf(handle, () => handle.query<ProgressAnswer>("progress"));
-    const description = await answerOf(handle, () => handle.describe());
+    const description = await described(handle);
     const infos = description.raw.pendingActivities ?? [];
     const pending = await Promise.all(infos.map(async (info) => atWork(info, await failureOf(info, handle))));
     const counts = { ...told.counts };

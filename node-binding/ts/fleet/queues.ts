@@ -6,6 +6,11 @@ const { version } = require("../../package.json") as { version: string };
 /** That of the code which decides what a run does next. */
 export const FLOW_LANGUAGE = "nodejs";
 
+/** Is it a queue of this fleet's runs, of whichever language and version? */
+export function isFlowQueue(name: string, fleet: string): boolean {
+    return name.startsWith(`maloko.${fleet}.flow.`);
+}
+
 /** Where the workflows of runs wait: they are replayed by the code that began them, which is of one language and version. */
 export function flowQueue(fleet: string, language = FLOW_LANGUAGE): string {
     return `maloko.${fleet}.flow.${language}.${version}`;

@@ -3,9 +3,9 @@ import type { Client, WorkflowHandle } from "@temporalio/client";
 import { later } from "../originals";
 import { dataConverter } from "./codec";
 import { connect } from "./connection";
-import { End, FleetError } from "./ends";
+import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
-import { answerOf, hasEnded, type Progress, progressOf } from "./progress";
+import { answerOf, described, hasEnded, type Progress, progressOf, refusalOf } from "./progress";
 import { flowQueue } from "./queues";
 import {
     type Counts,
@@ -23,6 +23,8 @@ import {
 const PAGE = 500;
 /** How often it is looked which stacks have ended, in milliseconds. */
 const LOOK = 500;
+/** Between two questions that nobody has answered, in milliseconds. */
+const AGAIN = 1000;
 /** Failures that a message names. */
 const NAMED = 3;
 /** How much of a plan's hash is in a name. */
@@ -78,12 +80,19 @@ export class Run {
         return this.#client;
     }
 
-    /** Counts, and the stacks that are worth a look. */
+    /**
+     * Counts, and the stacks that are worth a look. Throws a `FleetError` when nobody answers: no worker serves the run just now, or
+     * the server is away.
+     */
     progress(): Promise<Progress> {
         return progressOf(this.#handle);
     }
 
-    /** The stacks as they end, until the last one has. */
+    /**
+     * The stacks as they end, until the last one has. While no worker serves the run or the server is away, it waits: each second it
+     * asks again, until the caller leaves the loop. Throws a `FleetError` when the server does not know the run, or the run cannot be
+     * read with this key.
+     */
     async *ends(): AsyncGenerator<End, void, undefined> {
         for (let since = 0; ; ) {
             const [page, over] = await this.#page(since);
@@ -95,8 +104,24 @@ export class Run {
         }
     }
 
-    /** Waits for the end of the run. Throws a `FleetError` when its workflow failed or was ended by force. */
+    /**
+     * Waits for the end of the run, as `ends` does: also while no worker serves it or the server is away. Throws a `FleetError` when
+     * its workflow failed or was ended by force, or the run cannot be read with this key.
+     */
     async result(): Promise<Result> {
+        while (true) {
+            try {
+                return await this.#result();
+            } catch (error) {
+                if (!(error instanceof NoAnswerError)) {
+                    throw error;
+                }
+            }
+            await aMoment(AGAIN);
+        }
+    }
+
+    async #result(): Promise<Result> {
         const { WorkflowFailedError } = temporal("client");
         const { CancelledFailure } = temporal("common");
         let told: RunEnd;
@@ -108,9 +133,9 @@ export class Run {
                     return this.#cancelled();
                 }
                 const cause = error.cause?.message ?? error.message;
-                throw new FleetError(`run ${this.id} was ended from outside: ${cause}`, { cause: error });
+                throw new FleetError(`run ${this.id} was ended from outside: ${cause}`);
             }
-            throw unanswered(this.id, error);
+            throw refusalOf(this.id, error);
         }
         const { fleet, verb, outcome, stopped, seconds, counts } = told;
         const ends = told.ends.map((end) => new End(end));
@@ -119,7 +144,7 @@ export class Run {
 
     /** Has its last stack ended? The server says so; no worker is asked. */
     async hasEnded(): Promise<boolean> {
-        return hasEnded(await this.#handle.describe());
+        return hasEnded(await described(this.#handle));
     }
 
     /** Nothing begins until `resume`; what is running goes on. */
@@ -148,7 +173,7 @@ export class Run {
                         "`maloko fleet retry` begins its failed stacks again",
                 );
             }
-            throw unanswered(this.id, error);
+            throw refusalOf(this.id, error);
         }
     }
 
@@ -169,8 +194,12 @@ export class Run {
         const { history } = await workflowService.getWorkflowExecutionHistory(asked);
         const { input } = history?.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
         let payloads = input?.payloads ?? [];
-        for (const codec of [...(dataConverter().payloadCodecs ?? [])].reverse()) {
-            payloads = await codec.decode(payloads);
+        try {
+            for (const codec of [...(dataConverter().payloadCodecs ?? [])].reverse()) {
+                payloads = await codec.decode(payloads);
+            }
+        } catch (error) {
+            throw error instanceof UnreadableError ? error.of(this.id) : error;
         }
         const [payload] = payloads;
         if (payload === undefined) {
@@ -179,18 +208,26 @@ export class Run {
         return temporal("common").defaultPayloadConverter.fromPayload<Order>(payload);
     }
 
-    // What has ended from a number on, and whether all have. Waits a moment where there is nothing.
+    // What has ended from a number on, and whether all have. Waits a moment where nothing is told.
     async #page(since: number): Promise<[page: End[], over: boolean]> {
-        const page = await this.#ends(since);
-        if (page.length > 0) {
-            return [page, false];
-        }
-        if (!hasEnded(await this.#handle.describe())) {
-            await new Promise<void>((resolve) => later(resolve, LOOK));
+        try {
+            const page = await this.#ends(since);
+            if (page.length > 0) {
+                return [page, false];
+            }
+            if (hasEnded(await described(this.#handle))) {
+                // What ended between the two questions.
+                return [await this.#ends(since), true];
+            }
+        } catch (error) {
+            if (!(error instanceof NoAnswerError)) {
+                throw error;
+            }
+            await aMoment(AGAIN);
             return [[], false];
         }
-        // What ended between the two questions.
-        return [await this.#ends(since), true];
+        await aMoment(LOOK);
+        return [[], false];
     }
 
     async #ends(since: number): Promise<End[]> {
@@ -246,25 +283,12 @@ export async function attach(run: string, engine?: string | Engine): Promise<Run
 /** @internal The same, by a client. */
 export async function attachBy(client: Client, run: string): Promise<Run> {
     const handle = client.workflow.getHandle(run);
-    try {
-        await handle.describe();
-    } catch (error) {
-        throw unanswered(run, error);
-    }
+    await described(handle);
     return new Run(client, handle);
 }
 
-function unanswered(run: string, error: unknown): FleetError {
-    if (error instanceof FleetError) {
-        return error;
-    }
-    const { WorkflowNotFoundError } = temporal("common");
-    return new FleetError(
-        error instanceof WorkflowNotFoundError
-            ? `the server knows no run '${run}': \`maloko fleet history\` lists those that it keeps`
-            : `run ${run}: the server does not answer: ${error instanceof Error ? error.message : String(error)}`,
-        { cause: error },
-    );
+function aMoment(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => later(resolve, milliseconds));
 }
 
 function engineOf(address: string): Engine {

@@ -154,8 +154,11 @@ function queuesOf(queues: readonly string[] = []): Set<string> {
 // Where the caller has installed a runtime of its own, it logs as that says.
 function sayErrorsAlone(): void {
     const { DefaultLogger, Runtime } = temporal("worker");
+    // Its core would tell of each try while the server is away; who asks for that by RUST_LOG, has it.
+    const logging = { filter: { core: SAID, other: SAID }, console: {} } as const;
+    const quiet = process.env.RUST_LOG === undefined ? { telemetryOptions: { logging } } : {};
     try {
-        Runtime.install({ logger: new DefaultLogger(SAID) });
+        Runtime.install({ logger: new DefaultLogger(SAID), ...quiet });
     } catch (error) {
         if (!(error instanceof Error && error.name === "IllegalStateError")) {
             throw error;

@@ -1,7 +1,8 @@
 // The run that a command is about: the one that is named, or the last one of the fleet.
 import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
-import { connect } from "../connection";
+import { connect, ofRecords } from "../connection";
 import { FleetError } from "../ends";
+import { isFlowQueue } from "../queues";
 import { attachBy, type Run } from "../run";
 import { RUN } from "../wire";
 import { placeOf, type Request } from "./request";
@@ -12,7 +13,7 @@ const MAX_RUNS = 100;
 export async function runOf(asked: Request): Promise<Run> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
-    const wanted = asked.run ?? (await newestRuns(client, name))[0]?.workflowId;
+    const wanted = asked.run ?? (await newestRuns(client, name))[0]?.execution.workflowId;
     if (wanted !== undefined) {
         return attachBy(client, wanted);
     }
@@ -21,7 +22,6 @@ export async function runOf(asked: Request): Promise<Run> {
 
 /** What a run's record at the server says of it. */
 export interface Memo {
-    fleet?: string;
     verb?: string;
     stacks?: number;
     message?: string;
@@ -32,26 +32,49 @@ export interface Memo {
     paused?: boolean;
 }
 
+/** A run that the server keeps. `memo`: what its record says of it; undefined where that is encrypted with another key. */
+export interface KeptRun {
+    execution: WorkflowExecutionInfo;
+    memo: Memo | undefined;
+}
+
+/** The verb of a run, which its name has, too: `FLEET-VERB-HASH`. */
+export function verbOfKept({ execution: { workflowId }, memo }: KeptRun, fleet: string): string {
+    return memo === undefined ? (workflowId.slice(fleet.length + 1).split("-", 1)[0] ?? "") : (memo.verb ?? "");
+}
+
+/** `running`, `paused`, or how a run ended. */
+export function stateOf({ execution: { status }, memo }: KeptRun): string {
+    if (status.name === "COMPLETED") {
+        return memo?.outcome ?? "completed";
+    }
+    if (status.name === "RUNNING" && memo?.paused === true) {
+        return "paused";
+    }
+    return status.name === "CANCELLED" ? "cancelled" : status.name.toLowerCase();
+}
+
 /** The last runs of a fleet that the server keeps, at most 100, the one first that was begun last. */
-export async function newestRuns(client: Client, fleet: string): Promise<WorkflowExecutionInfo[]> {
-    const found: WorkflowExecutionInfo[] = [];
-    for await (const execution of executions(client, fleet)) {
-        found.push(execution);
+export async function newestRuns(client: Client, fleet: string): Promise<KeptRun[]> {
+    const found: KeptRun[] = [];
+    for await (const run of keptRuns(client, fleet)) {
+        found.push(run);
         if (found.length === MAX_RUNS) {
             break;
         }
     }
     // The server lists those first that go on, and then by their ends.
-    return found.sort((left, right) => right.startTime.getTime() - left.startTime.getTime());
+    const began = ({ execution }: KeptRun): number => execution.startTime.getTime();
+    return found.sort((left, right) => began(right) - began(left));
 }
 
 // The runs of a fleet that the server keeps; those that went on with a new history count once.
-async function* executions(client: Client, fleet: string): AsyncGenerator<WorkflowExecutionInfo> {
+async function* keptRuns(client: Client, fleet: string): AsyncGenerator<KeptRun> {
     const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'`;
-    for await (const execution of client.workflow.list({ query })) {
-        const memo = (execution.memo ?? {}) as Memo;
-        if (memo.fleet === fleet && execution.status.name !== "CONTINUED_AS_NEW") {
-            yield execution;
+    for await (const execution of ofRecords(client).workflow.list({ query })) {
+        if (isFlowQueue(execution.taskQueue, fleet) && execution.status.name !== "CONTINUED_AS_NEW") {
+            const memo = execution.memo ?? {};
+            yield { execution, memo: memo.fleet === null ? undefined : (memo as Memo) };
         }
     }
 }

@@ -56,6 +56,12 @@ const COMMANDS: Record<string, (asked: Request) => Promise<number>> = {
 export async function run(text: string): Promise<number> {
     const asked = parseJson(text) as Request;
     const stopListening = listenForInterrupts();
+    // Where nobody reads on, as after `head`, the rest is left out.
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EPIPE") {
+            throw error;
+        }
+    });
     if (asked.command !== "dev") {
         waitForServersHere(say, BEGIN.includes(asked.command) ? PATIENCE : PATIENCE_OF_LOOKS);
     }

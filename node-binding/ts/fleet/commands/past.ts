@@ -1,18 +1,39 @@
 // Commands about what runs came to.
 import { operationsOf, showOperation } from "../beside";
 import { connect } from "../connection";
-import { type End, FleetError } from "../ends";
-import type { StackSpec } from "../wire";
-import { type Memo, newestRuns, runOf } from "./find";
+import { FleetError, NoAnswerError } from "../ends";
+import type { Run } from "../run";
+import type { Plan, StackSpec } from "../wire";
+import { newestRuns, runOf, stateOf, verbOfKept } from "./find";
+import { waitedFor } from "./interrupts";
 import { fleetOf, placeOf, type Request } from "./request";
-import { print, shortUrns, shown } from "./texts";
+import { print, progressDocument, say, shown } from "./texts";
 import { instant } from "./times";
 import { tell } from "./watch";
+
+/** What the list says of a run that this process cannot read. */
+const UNREADABLE = "encrypted with another key than MALOKO_FLEET_KEY";
 
 /** `fleet results`: waits for the end of a run, and tells what came of its stacks. */
 export async function results(asked: Request): Promise<number> {
     const run = await runOf(asked);
+    if (!(await run.hasEnded())) {
+        await sayThatItWaits(run, asked);
+    }
     return tell(await run.result(), asked);
+}
+
+async function sayThatItWaits(run: Run, { columns }: Request): Promise<void> {
+    say(`run ${run.id} has not ended: waiting for its end. Ctrl-C leaves it; the run goes on`);
+    try {
+        const text = shown("progress", progressDocument(await waitedFor(run.progress())), columns);
+        say(text.split("\n", 1)[0] ?? "");
+    } catch (error) {
+        if (!(error instanceof NoAnswerError)) {
+            throw error;
+        }
+        say(`warning: ${error.message}`);
+    }
 }
 
 /** `fleet history`: the runs that the server keeps; or what they did with a stack. */
@@ -23,60 +44,47 @@ export async function history(asked: Request): Promise<number> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
     const rows: object[] = [];
-    for (const { workflowId, memo, status, startTime } of await newestRuns(client, name)) {
-        const known = (memo ?? {}) as Memo;
-        const { verb = "", stacks = 0, message = "", failed = null } = known;
-        const state = stateOf(status.name, known);
-        rows.push({ run: workflowId, verb, state, started: instant(startTime), stacks, failed, message });
+    for (const run of await newestRuns(client, name)) {
+        const { workflowId, startTime } = run.execution;
+        const { stacks = 0, message = "", failed = null } = run.memo ?? { stacks: null, message: UNREADABLE };
+        rows.push({
+            run: workflowId,
+            verb: verbOfKept(run, name),
+            state: stateOf(run),
+            started: instant(startTime),
+            stacks,
+            failed,
+            message,
+            readable: run.memo !== undefined,
+        });
     }
     print(asked.json ? rows : shown("runs", { runs: rows }, asked.columns));
     return 0;
 }
 
-/** `fleet logs STACK`: what the run said that worked on the stack last, from the records beside its state. */
+/** `fleet logs STACK`: what the last operation of a run on a stack did, from the records beside its state. No server is asked. */
 export async function logs(asked: Request): Promise<number> {
-    const run = await runOf(asked);
-    const { plan } = await run.order();
-    const stack = stackOf(plan.stacks, asked.stack ?? "", `run ${run.id}`);
-    const { state } = await run.progress();
-    const ends = state === "ended" ? (await run.result()).ends : [];
-    const end = ends.find((it) => it.stack === stack.id);
-    if (end !== undefined) {
-        const why = end.reason === "" ? "" : ` (${end.reason})`;
-        print(`${end.stack}: ${end.outcome}${why}${end.text === "" ? "" : `: ${shortUrns(end.text)}`}`);
-    }
-    print(withPlaceOf(end, await showOperation(stack, plan, run.id)));
+    const [plan, stack] = stackOf(asked, asked.stack ?? "");
+    print(await showOperation(stack, plan, asked.run));
     return 0;
 }
 
-// The engine keeps an error of a program without its line, which the end has.
-function withPlaceOf(end: End | undefined, shownOperation: string): string {
-    const [, bare] = /^(.+) \(\S+:\d+\)$/.exec(end?.text ?? "") ?? [];
-    const isKept = (line: string): boolean => bare !== undefined && line === `Error: ${bare}`;
-    const lines = shownOperation.split("\n");
-    return lines.map((line) => (isKept(line) ? `Error: ${end?.text}` : line)).join("\n");
-}
-
-function stateOf(status: string, { outcome, paused }: Memo): string {
-    const goesOn = status === "RUNNING" && paused === true ? "paused" : status.toLowerCase();
-    return status === "COMPLETED" ? (outcome ?? goesOn) : goesOn;
-}
-
 async function historyOfStack(asked: Request, name: string): Promise<number> {
-    const plan = fleetOf(asked).plan("up");
-    const stack = stackOf(plan.stacks, name, `fleet ${plan.fleet}`);
+    const [plan, stack] = stackOf(asked, name);
     const operations = await operationsOf(stack, plan);
     print(asked.json ? operations : shown("past", { stack: stack.id, operations }, asked.columns));
     return 0;
 }
 
-function stackOf(stacks: readonly StackSpec[], wanted: string, whose: string): StackSpec {
-    const [found, ...others] = stacks.filter(({ id, stack }) => wanted === id || wanted === stack);
+// The stack that the command names, as the fleet's file has it.
+function stackOf(asked: Request, wanted: string): [plan: Plan, stack: StackSpec] {
+    const plan = fleetOf(asked).plan("up");
+    const [found, ...others] = plan.stacks.filter(({ id, stack }) => wanted === id || wanted === stack);
     if (found === undefined) {
-        throw new FleetError(`${whose} has no stack '${wanted}'`);
+        throw new FleetError(`fleet ${plan.fleet} has no stack '${wanted}'`);
     }
     if (others.length > 0) {
-        throw new FleetError(`'${wanted}' is several stacks of ${whose}: write PROJECT/STACK`);
+        throw new FleetError(`'${wanted}' is several stacks of fleet ${plan.fleet}: write PROJECT/STACK`);
     }
-    return found;
+    return [plan, found];
 }

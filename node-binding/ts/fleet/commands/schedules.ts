@@ -1,6 +1,6 @@
 // `fleet schedules`: runs that begin by themselves. The server keeps the clock.
 import type { Client, ScheduleOptions } from "@temporalio/client";
-import { connect } from "../connection";
+import { connect, ofRecords } from "../connection";
 import type { Verb } from "../deploy";
 import { temporal } from "../packages";
 import type { Fleet } from "../plan";
@@ -15,7 +15,7 @@ import { instant, period } from "./times";
 export async function run(asked: Request): Promise<number> {
     const fleet = fleetOf(asked);
     const { fleet: fleetName, schedules: wanted, engine } = fleet.plan("up");
-    const client = await connect(engine);
+    const client = ofRecords(await connect(engine));
     let there = await schedulesOf(client, fleetName, Object.keys(wanted));
     const deleted = asked.apply ? [...there.keys()].filter((name) => !Object.hasOwn(wanted, name)) : [];
     if (asked.apply) {
@@ -41,6 +41,9 @@ export async function run(asked: Request): Promise<number> {
     }
     for (const name of [...names, ...deleted].sort()) {
         print(`${name}: ${deleted.includes(name) ? "deleted" : lineFor(wanted[name], there.get(name))}`);
+    }
+    if (names.length + deleted.length === 0) {
+        say("there are no schedules: neither in the fleet's file nor on the server");
     }
     if (!asked.apply && names.some((name) => !Object.hasOwn(wanted, name) || !there.has(name))) {
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file");

@@ -15,6 +15,8 @@ import { fleetOf, type Request } from "./request";
 import { say, stacksInWords } from "./texts";
 import { follow, sayItGoesOn, tell } from "./watch";
 
+/** The exit code where somebody has said no, as of `maloko up`. */
+const CANCELLED = 8;
 const CHANGES = ["up", "refresh", "destroy", "import"];
 /** How much of a hash a plan has. */
 const HASH_LENGTH = 16;
@@ -65,8 +67,8 @@ function only(plan: Plan, names: ReadonlySet<string>): Plan {
 async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<number> {
     const verb = verbOf(plan, options);
     if (CHANGES.includes(plan.verb) && !options.previewOnly && !(await isConfirmed(verb, plan, asked))) {
-        say("nothing was begun");
-        return 0;
+        say("not confirmed; nothing was begun");
+        return CANCELLED;
     }
     const begun = await start(plan, options);
     say(`run ${begun.id}: ${verb} of ${stacksInWords(plan)}`);

@@ -1,9 +1,13 @@
 // Commands that change how a run goes on.
-import { FleetError } from "../ends";
+import { FleetError, NoAnswerError, UnreadableError } from "../ends";
+import type { Run } from "../run";
 import { runOf } from "./find";
 import type { Request } from "./request";
 import { say } from "./texts";
-import { follow, tell } from "./watch";
+import { aMoment, follow, tell } from "./watch";
+
+/** Milliseconds. */
+const LOOK = 1000;
 
 /** `fleet pause`. */
 export async function pause(asked: Request): Promise<number> {
@@ -29,6 +33,33 @@ export async function cancel(asked: Request): Promise<number> {
     }
     await run.cancel();
     say(`cancelling ${run.id}: what is in flight ends in order, once a worker is there`);
-    tell(await follow(run, asked), asked);
+    try {
+        tell(await follow(run, asked), asked);
+    } catch (error) {
+        if (!(error instanceof UnreadableError)) {
+            throw error;
+        }
+        // Cancelling needs no key, nor does it to see that the run is over.
+        say(`warning: ${error.message}`);
+        await endOf(run);
+        say(`run ${run.id} has ended`);
+    }
     return 0;
+}
+
+async function endOf(run: Run): Promise<void> {
+    while (!(await isOver(run))) {
+        await aMoment(LOOK);
+    }
+}
+
+async function isOver(run: Run): Promise<boolean> {
+    try {
+        return await run.hasEnded();
+    } catch (error) {
+        if (error instanceof NoAnswerError) {
+            return false;
+        }
+        throw error;
+    }
 }

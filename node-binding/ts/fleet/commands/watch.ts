@@ -13,13 +13,15 @@ import { lineOf, print, progressDocument, resultDocument, say, shown } from "./t
 const LOOK = 1000;
 /** Between two lines where there is no terminal that can be drawn on, in milliseconds. */
 const LINE = 10_000;
+/** After so many milliseconds somebody who asked is told that there is no answer yet. */
+const SILENT = 2000;
 /** Exit codes by how a run ended. */
 const CODES = { done: 0, failed: 1, cancelled: 8 };
 
 /** `fleet status`: where the run stands now. */
 export async function status(asked: Request): Promise<number> {
     const run = await runOf(asked);
-    const progress = await run.progress();
+    const progress = await saidAfter(SILENT, `waiting for an answer of run ${run.id}`, run.progress());
     const document = progressDocument(progress);
     print(asked.json ? document : shown("progress", document, asked.columns));
     if (progress.atWork.some(({ isRunning, failure }) => !isRunning && failure === "")) {
@@ -28,6 +30,16 @@ export async function status(asked: Request): Promise<number> {
         }
     }
     return 0;
+}
+
+// Says a line where something takes longer.
+async function saidAfter<T>(milliseconds: number, text: string, work: Promise<T>): Promise<T> {
+    const timer = later(() => say(text), milliseconds);
+    try {
+        return await work;
+    } finally {
+        clearTimeout(timer);
+    }
 }
 
 /** `fleet watch`: until the run has ended. */

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maloko.fleet._deploy import deploy_one
-from maloko.fleet._ends import End, FleetError
+from maloko.fleet._ends import End, FleetError, needs_packages
 from maloko.fleet._plan import Fleet, Stack, load
 
 if TYPE_CHECKING:
@@ -56,9 +56,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'maloko.fleet' has no attribute {name!r}")
     import importlib
 
-    try:
+    with needs_packages():
         return getattr(importlib.import_module(f"maloko.fleet.{module}"), name)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "temporalio":
-            raise
-        raise FleetError("maloko.fleet needs more packages for this: pip install 'maloko[fleet]'") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +14,8 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from maloko._errors import MalokoError
-from maloko.fleet._deploy import deploy_one
+from maloko.fleet._deploy import CancelledAfter, deploy_one
+from maloko.fleet._earlier_changes import EarlierChanges
 from maloko.fleet._ends import End
 from maloko.fleet._printed import printing_as
 from maloko.fleet._wire import ATTEMPTS_A_START, Launch, StackEnd
@@ -39,7 +41,7 @@ class StackActivities:
         """Works on a stack; raises what is to be tried again, and gives the end of everything else."""
         name, attempt = launch["stack"]["id"], activity.info().attempt
         LOG.info("%s %s: begins%s", launch["verb"], name, f", attempt {attempt}" if attempt > 1 else "")
-        counts = _Counts()
+        counts = _Counts(name, activity.info().heartbeat_details)
         every = launch["heartbeat"] / _BEATS_A_LIMIT
         beating = asyncio.create_task(_beat(counts, every, at_once=attempt > 1))
         try:
@@ -65,8 +67,10 @@ class StackActivities:
             line = str(error).split("\n", 1)[0]
             LOG.info("%s %s: %s", launch["verb"], name, line)
             raise ApplicationError(line, "configuration", type=FATAL) from None
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as error:
             if activity.is_worker_shutdown():
+                if isinstance(error, CancelledAfter):
+                    counts.hand_over(error.end)
                 raise _leaving() from None
             raise
         except Exception as error:  # a fault of maloko's: tried again, it would be the same
@@ -79,13 +83,15 @@ class StackActivities:
             with suppress(asyncio.CancelledError):
                 await beating
         LOG.info("%s %s: %s", launch["verb"], name, _in_words(end))
-        return self._told(end, launch)
+        return self._told(end, launch, counts)
 
-    def _told(self, end: End, launch: Launch) -> StackEnd:
+    def _told(self, end: End, launch: Launch, counts: _Counts) -> StackEnd:
         if end.may_pass:
+            counts.hand_over(end)
             raise ApplicationError(end.text, end.reason, type=end.reason)
         if end.outcome == "cancelled":
             if activity.is_worker_shutdown():
+                counts.hand_over(end)
                 raise _leaving()
             if activity.is_cancelled():
                 raise asyncio.CancelledError
@@ -93,7 +99,7 @@ class StackActivities:
         attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
         # What the others do does not change what is read.
         read = list(end.read) if launch["verb"] == "up" else []
-        return {**end.wire(), "read": read, "worker": self._identity, "attempts": attempts}
+        return {**counts.in_all(end), "read": read, "worker": self._identity, "attempts": attempts}
 
 
 def _in_words(end: End) -> str:
@@ -102,13 +108,33 @@ def _in_words(end: End) -> str:
 
 
 class _Counts:
-    """The last counts of the engine, for heartbeats."""
+    """What heartbeats tell: the last counts of the engine, and what the attempts before this one have changed.
 
-    def __init__(self) -> None:
-        self.last: dict[str, Any] = {}
+    :param details: the last heartbeat of the attempt before
+    """
+
+    def __init__(self, stack: str, details: Sequence[Any]) -> None:
+        told = details[0] if details and isinstance(details[0], dict) else {}
+        changes = told.get("changes") or {}
+        self._stack = stack
+        self._earlier = EarlierChanges({stack: changes})
+        self.last: dict[str, Any] = {"changes": changes}
+
+    def hand_over(self, end: End) -> None:
+        """Another attempt follows this one: it is told what this one has changed."""
+        self._earlier.add(end.wire())
+        self.last = {"changes": self._earlier.of(self._stack)}
+        # A beat costs the server something.
+        if self.last["changes"]:
+            activity.heartbeat(self.last)
+
+    def in_all(self, end: End) -> StackEnd:
+        """The end with what all attempts have changed."""
+        return self._earlier.in_all(end.wire())
 
     def take(self, progress: Any) -> None:
         self.last = {
+            "changes": self._earlier.of(self._stack),
             "done": progress.done,
             "total": progress.total,
             "failed": progress.failed,

@@ -17,15 +17,20 @@ from maloko.fleet._wire import ATTEMPTS_A_START, Plan, StackSpec
 R = TypeVar("R")
 
 
-def show_operation(stack: StackSpec, plan: Plan, run: str) -> str:
-    """What is on record of the last operation of a run on a stack."""
+def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
+    """What is on record of the last operation of a run on a stack; of the last run where none is named.
+
+    :raises FleetError: when the stack's history cannot be read
+    """
 
     def work(commands: StackCommands) -> str:
         operations = _operations(commands, plan)
-        wanted = next((operation for operation in operations if operation["run"] == run), None)
+        wanted = next((operation for operation in operations if run in (None, operation["run"])), None)
         if wanted is not None:
             shown = commands.command(["stack", "history", "show", str(wanted["version"])]).result
             return (shown.stdout if shown.code == 0 else shown.stderr).rstrip("\n")
+        if run is None:
+            return f"No run of the fleet has worked on {stack['id']}"
         if not operations:
             return f"{stack['id']} has nothing on record of run {run}, nor of another one of the fleet"
         other = operations[0]["run"]

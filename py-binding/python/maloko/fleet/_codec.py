@@ -19,7 +19,7 @@ from temporalio.converter import (
     PayloadCodec,
 )
 
-from maloko.fleet._ends import FleetError
+from maloko.fleet._ends import FleetError, UnreadableError
 
 VARIABLE = "MALOKO_FLEET_KEY"
 """Holds the key: 32 bytes in base64, the same for all workers and commands of a fleet."""
@@ -66,14 +66,16 @@ class FleetCodec(PayloadCodec):
 
     def _opened(self, data: bytes) -> bytes:
         if self._key is None:
-            raise FleetError(f"the run is encrypted, and {VARIABLE} is not set: set it to the fleet's key")
+            raise UnreadableError(f", and {VARIABLE} is not set: set it to the key that the run was begun with")
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         try:
             return AESGCM(self._key).decrypt(data[:_NONCE_SIZE], data[_NONCE_SIZE:], None)
         except InvalidTag:
-            raise FleetError(f"the run is encrypted with another key than that in {VARIABLE}") from None
+            raise UnreadableError(
+                f" with another key than that in {VARIABLE}: set it to the key that the run was begun with"
+            ) from None
 
 
 def fleet_key() -> bytes | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import re
 import time
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from typing import Any
 
 from temporalio.client import Client
 from temporalio.envconfig import ClientConfig
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError
 
 from maloko.fleet._codec import data_converter
@@ -19,6 +22,9 @@ from maloko.fleet._wire import Engine
 _DEFAULT = "127.0.0.1:7233"
 _HERE = ("127.0.0.1", "localhost")
 _LOOK_SECONDS = 0.2
+
+_has_runtime = False
+"""Has it been decided what the SDK's core says?"""
 
 _waits: list[tuple[Callable[[str], None], float]] = []
 """Who is told that a command waits, and for how long; nobody where programs connect, which do not wait."""
@@ -37,6 +43,7 @@ async def connect(engine: Engine | None) -> Client:
 
     :raises FleetError: when the server cannot be reached
     """
+    _say_errors_alone()
     config: dict[str, Any] = dict(ClientConfig.load_client_connect_config())
     if engine is not None:
         config["target_host"] = engine["address"]
@@ -60,6 +67,18 @@ async def connect(engine: Engine | None) -> Client:
             say(f"waiting {seconds:.0f} s for the server at {address}")
             is_awaited = True
         await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _say_errors_alone() -> None:
+    """Keeps the SDK from telling of each try while the server is away. Who has a runtime already, or asks for more by
+    RUST_LOG, has it as it is there."""
+    global _has_runtime
+    if _has_runtime or "RUST_LOG" in os.environ:
+        return
+    _has_runtime = True
+    errors = LoggingConfig(filter=TelemetryFilter(core_level="ERROR", other_level="ERROR"))
+    with contextlib.suppress(RuntimeError):
+        Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=errors)))
 
 
 def _is_here(address: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -94,14 +95,28 @@ async def deploy_one(
     if generations is not None:
         variables["MALOKO_GENERATIONS"] = str(generations)
     began = time.monotonic()
+    ended: list[End] = []
 
-    def work() -> End:
+    def work() -> None:
         with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
             commands = StackCommands(stack, root, Path(private), variables, on_progress, progress_every)
-            return commands.perform(verb, key, _VerbOptions(preview_only, outputs, message, import_file))
+            ended.append(commands.perform(verb, key, _VerbOptions(preview_only, outputs, message, import_file)))
 
-    end = await awaited(work)
-    return replace(end, attempts=attempt, seconds=time.monotonic() - began)
+    try:
+        await awaited(work)
+    except asyncio.CancelledError:
+        if ended:
+            raise CancelledAfter(ended[0]) from None
+        raise
+    return replace(ended[0], attempts=attempt, seconds=time.monotonic() - began)
+
+
+class CancelledAfter(asyncio.CancelledError):
+    """The task was cancelled, and this is how the stack ended."""
+
+    def __init__(self, end: End) -> None:
+        super().__init__()
+        self.end = end
 
 
 def variables_for(backend: str | None, root: Path) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +17,48 @@ class FleetError(MalokoError):
 
 
 class NoAnswerError(FleetError):
-    """A run says nothing of itself for now; asked again, it may."""
+    """A run says nothing of itself for now; asked again, it may.
 
-    def __init__(self, run: str) -> None:
+    :param is_stuck: whether a worker has taken it up and cannot go on
+    """
+
+    def __init__(self, run: str, *, is_stuck: bool = False) -> None:
         super().__init__(
-            f"run {run} does not answer: no worker serves the runs of its fleet just now, or the server is away. "
+            f"run {run} does not answer: its worker cannot go on with it. A worker with another MALOKO_FLEET_KEY "
+            "cannot read it: start one with the key that the run was begun with"
+            if is_stuck
+            else f"run {run} does not answer: no worker serves the runs of its fleet just now, or the server is away. "
             "`maloko fleet worker` starts a worker"
         )
+
+
+class UnreadableError(FleetError):
+    """What the server keeps of a run is encrypted with another key than this process has.
+
+    :param why: what is wrong with the key, and what to do
+    """
+
+    def __init__(self, why: str, run: str | None = None) -> None:
+        super().__init__(f"{'the run' if run is None else f'run {run}'} is encrypted{why}")
+        self._why = why
+
+    def of(self, run: str) -> UnreadableError:
+        """The same with the name of the run."""
+        return UnreadableError(self._why, run)
+
+
+@contextlib.contextmanager
+def needs_packages() -> Iterator[None]:
+    """Around an import of what needs the packages of the server.
+
+    :raises FleetError: where they are missing
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "temporalio":
+            raise
+        raise FleetError("maloko.fleet needs more packages for this: pip install 'maloko[fleet]'") from None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from maloko._maloko import fleet_place, fleet_plan
+from maloko.fleet._ends import needs_packages
 from maloko.fleet._wire import Place, Plan, RunOptions
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ class Fleet:
         :param import_file: of an import: where what a stack takes over is listed, such as `imports/{stack}.json`
         :raises FleetError: when the server cannot be reached
         """
-        from maloko.fleet._run import start
+        with needs_packages():
+            from maloko.fleet._run import start
 
         plan = self.plan(verb, select=select, stacks=stacks, at_a_time=at_a_time, stop_after=stop_after)
         options: RunOptions = {

@@ -9,14 +9,19 @@ from typing import Any
 
 from temporalio.api.enums.v1 import PendingActivityState, TimeoutType
 from temporalio.api.workflow.v1 import PendingActivityInfo
-from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
+from temporalio.client import WorkflowExecutionDescription, WorkflowHandle, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from maloko.fleet._codec import VARIABLE
 from maloko.fleet._course import outcome_of
-from maloko.fleet._ends import End, NoAnswerError
+from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
 
 _ANSWERS_WITHIN = timedelta(seconds=10)
 """The server does not wait longer for a worker that answers a question."""
+_DESCRIBED_WITHIN = timedelta(seconds=2)
+"""The same for what the server itself knows, once nobody has answered."""
+_STAYS = (RPCStatusCode.NOT_FOUND, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED)
+"""What the server would say again."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +102,45 @@ async def asked(handle: WorkflowHandle[Any, Any], query: str, *arguments: Any) -
     try:
         return await handle.query(query, args=arguments, rpc_timeout=_ANSWERS_WITHIN)
     except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            raise
-        raise NoAnswerError(handle.id) from error
+        if error.status in _STAYS:
+            raise refused(handle.id, error) from None
+    except WorkflowQueryFailedError as error:
+        # A worker with another key says so in its answer.
+        if VARIABLE in str(error):
+            raise NoAnswerError(handle.id, is_stuck=True) from None
+        raise FleetError(f"run {handle.id}: its worker cannot answer: {error}") from None
+    except UnreadableError as error:
+        raise error.of(handle.id) from None
+    raise NoAnswerError(handle.id, is_stuck=await _is_stuck(handle))
+
+
+async def described(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription:
+    """What the server knows of a run.
+
+    :raises NoAnswerError: when it does not answer
+    """
+    try:
+        return await handle.describe()
+    except RPCError as error:
+        raise refused(handle.id, error) from None
+
+
+def refused(run: str, error: RPCError) -> FleetError:
+    """What it means that the server refused a question about a run."""
+    if error.status is RPCStatusCode.NOT_FOUND:
+        return FleetError(f"the server knows no run '{run}': `maloko fleet history` lists those that it keeps")
+    if error.status in _STAYS:
+        return FleetError(f"run {run}: the server refuses to tell of it: {error}")
+    return NoAnswerError(run)
+
+
+async def _is_stuck(handle: WorkflowHandle[Any, Any]) -> bool:
+    """Has a worker tried to go on with the run, in vain?"""
+    try:
+        description = await handle.describe(rpc_timeout=_DESCRIBED_WITHIN)
+    except RPCError:
+        return False
+    return description.raw_description.pending_workflow_task.attempt > 1
 
 
 async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
@@ -108,10 +149,7 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
     :raises NoAnswerError: when nobody answers in place of the run
     """
     told = await asked(handle, "progress")
-    try:
-        description = await handle.describe()
-    except RPCError as error:
-        raise NoAnswerError(handle.id) from error
+    description = await described(handle)
     infos = description.raw_description.pending_activities
     pending = [_at_work(info, await _failure_of(info, handle)) for info in infos]
     for stack in pending:

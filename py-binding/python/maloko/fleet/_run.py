@@ -13,9 +13,9 @@ from temporalio.exceptions import CancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from maloko.fleet._connection import connect
-from maloko.fleet._ends import End, FleetError
+from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
 from maloko.fleet._loop import awaited, waited_for
-from maloko.fleet._progress import Progress, asked, has_ended, progress_of
+from maloko.fleet._progress import Progress, asked, described, has_ended, progress_of, refused
 from maloko.fleet._queues import flow_queue
 from maloko.fleet._wire import Engine, Order, Plan, RunOptions, verb_of
 from maloko.fleet._workflow import RUN
@@ -23,6 +23,8 @@ from maloko.fleet._workflow import RUN
 _PAGE = 500
 _LOOK_SECONDS = 0.5
 """How often it is looked which stacks have ended."""
+_AGAIN_SECONDS = 1.0
+"""Between two questions that nobody has answered."""
 _NAMED = 3
 """Failures that a message names."""
 
@@ -64,38 +66,34 @@ class Run:
         """Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings."""
 
     def progress(self) -> Progress:
-        """Counts, and the stacks that are worth a look."""
+        """Counts, and the stacks that are worth a look.
+
+        :raises FleetError: when nobody answers: no worker serves the run just now, or the server is away
+        """
         return waited_for(progress_of(self._handle))
 
     async def progress_async(self) -> Progress:
         """The same as `progress`, to be awaited."""
         return await awaited(progress_of(self._handle))
 
-    def ends(self) -> Iterator[End]:
-        """The stacks as they end, until the last one has."""
-        since = 0
-        while True:
-            page, over = waited_for(self._page(since))
-            yield from page
-            since += len(page)
-            if over and not page:
-                return
+    def ends(self) -> Ends:
+        """The stacks as they end, until the last one has: for `for`, and for `async for`.
 
-    async def ends_async(self) -> AsyncIterator[End]:
-        """The same as `ends`, for `async for`."""
-        since = 0
-        while True:
-            page, over = await awaited(self._page(since))
-            for end in page:
-                yield end
-            since += len(page)
-            if over and not page:
-                return
+        While no worker serves the run or the server is away, it waits: each second it asks again. The caller ends that
+        by leaving the loop, or by cancelling the task that is in it.
+
+        :raises FleetError: when the server does not know the run, or the run cannot be read with this key
+        """
+        return Ends(self)
+
+    def ends_async(self) -> AsyncIterator[End]:
+        """The same as `ends`, for `async for` alone."""
+        return Ends(self)
 
     def result(self) -> Result:
-        """Waits for the end of the run.
+        """Waits for the end of the run, as `ends` does: also while no worker serves it or the server is away.
 
-        :raises FleetError: when its workflow failed or was ended by force
+        :raises FleetError: when its workflow failed or was ended by force, or the run cannot be read with this key
         """
         return waited_for(self._result())
 
@@ -105,7 +103,7 @@ class Run:
 
     def has_ended(self) -> bool:
         """Has its last stack ended? The server says so; no worker is asked."""
-        return has_ended(waited_for(self._handle.describe()))
+        return has_ended(waited_for(described(self._handle)))
 
     def pause(self) -> None:
         """Nothing begins until `resume`; what is running goes on."""
@@ -124,22 +122,26 @@ class Run:
             await telling
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
-                raise _unknown(self.id, error) from error
+                raise refused(self.id, error) from None
             raise FleetError(
                 f"run {self.id} has ended: there is nothing left to pause, resume or cancel. "
                 "`maloko fleet retry` begins its failed stacks again"
             ) from None
 
     async def _page(self, since: int) -> tuple[list[End], bool]:
-        """What has ended from a number on, and whether all have. Waits a moment where there is nothing."""
-        page = await self._ends(since)
-        if page:
-            return page, False
-        if not has_ended(await self._handle.describe()):
-            await asyncio.sleep(_LOOK_SECONDS)
+        """What has ended from a number on, and whether all have. Waits a moment where nothing is told."""
+        try:
+            page = await self._ends(since)
+            if page:
+                return page, False
+            if has_ended(await described(self._handle)):
+                # What ended between the two questions.
+                return await self._ends(since), True
+        except NoAnswerError:
+            await asyncio.sleep(_AGAIN_SECONDS)
             return [], False
-        # What ended between the two questions.
-        return await self._ends(since), True
+        await asyncio.sleep(_LOOK_SECONDS)
+        return [], False
 
     async def _ends(self, since: int) -> list[End]:
         told = await asked(self._handle, "ends", since, _PAGE)
@@ -153,14 +155,23 @@ class Run:
         return ends
 
     async def _result(self) -> Result:
+        while True:
+            try:
+                return await self._told_result()
+            except NoAnswerError:
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _told_result(self) -> Result:
         try:
             told = await self._handle.result()
         except WorkflowFailureError as error:
             if isinstance(error.cause, CancelledError):
                 return await self._cancelled()
-            raise FleetError(f"run {self.id} was ended from outside: {error.cause}") from error
+            raise FleetError(f"run {self.id} was ended from outside: {error.cause}") from None
         except RPCError as error:
-            raise _unknown(self.id, error) from error
+            raise refused(self.id, error) from None
+        except UnreadableError as error:
+            raise error.of(self.id) from None
         ends = [End.of_wire(end) for end in told["ends"]]
         return Result(
             self.id,
@@ -182,6 +193,42 @@ class Run:
         return Result(
             self.id, progress["fleet"], progress["verb"], "cancelled", progress["stopped"], seconds, counts, ends
         )
+
+
+class Ends:
+    """The stacks of a run as they end, once: an iterator, and an asynchronous one."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._page: list[End] = []
+        self._since = 0
+        self._is_over = False
+
+    def __iter__(self) -> Iterator[End]:
+        return self
+
+    def __next__(self) -> End:
+        while not self._page and not self._is_over:
+            self._take(waited_for(self._run._page(self._since)))
+        if not self._page:
+            raise StopIteration
+        return self._page.pop(0)
+
+    def __aiter__(self) -> AsyncIterator[End]:
+        return self
+
+    async def __anext__(self) -> End:
+        while not self._page and not self._is_over:
+            self._take(await awaited(self._run._page(self._since)))
+        if not self._page:
+            raise StopAsyncIteration
+        return self._page.pop(0)
+
+    def _take(self, told: tuple[list[End], bool]) -> None:
+        page, over = told
+        self._page = list(page)
+        self._since += len(page)
+        self._is_over = over and not page
 
 
 def start(plan: Plan, options: RunOptions) -> Run:
@@ -233,17 +280,8 @@ async def attach_async(run: str, engine: Engine | None, client: Client | None = 
     """The same; on the loop of the clients."""
     client = client or await connect(engine)
     handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(run)
-    try:
-        await handle.describe()
-    except RPCError as error:
-        raise _unknown(run, error) from error
+    await described(handle)
     return Run(client, handle)
-
-
-def _unknown(run: str, error: RPCError) -> FleetError:
-    if error.status is RPCStatusCode.NOT_FOUND:
-        return FleetError(f"the server knows no run '{run}': `maloko fleet history` lists those that it keeps")
-    return FleetError(f"run {run}: the server does not answer: {error}")
 
 
 def _engine_of(address: str) -> Engine:

@@ -8,6 +8,7 @@ import logging
 import os
 import platform
 import signal
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -20,6 +21,7 @@ from temporalio.worker import Worker as TemporalWorker
 from maloko._sdk.load import load_sdk
 from maloko.fleet._activities import StackActivities
 from maloko.fleet._connection import connect
+from maloko.fleet._ends import FleetError
 from maloko.fleet._plan import Fleet
 from maloko.fleet._printed import told_by_stack
 from maloko.fleet._programs import load_programs
@@ -63,8 +65,11 @@ class Worker:
     def run(self) -> None:
         """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it.
 
-        :raises FleetError: when none of its programs can be loaded, or the server cannot be reached
+        :raises FleetError: when none of its programs can be loaded, the server cannot be reached, or this is not the
+            main thread
         """
+        if threading.current_thread() is not threading.main_thread():
+            raise FleetError("`Worker.run` listens for signals, which only the main thread can: await `run_async` here")
         asyncio.run(self._until_told())
 
     async def _until_told(self) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from temporalio.client import Client, WorkflowExecution
 
 from maloko.fleet._commands.request import Request, place_of
 from maloko.fleet._connection import connect
-from maloko.fleet._ends import FleetError
+from maloko.fleet._ends import FleetError, UnreadableError
 from maloko.fleet._loop import waited_for
+from maloko.fleet._queues import is_flow_queue
 from maloko.fleet._run import Run, attach_async
 from maloko.fleet._wire import Order
 from maloko.fleet._workflow import RUN
@@ -33,30 +35,60 @@ async def find(asked: Request) -> Run:
     name = asked.get("run")
     if name is None:
         newest = await newest_runs(client, place["name"])
-        name = newest[0].id if newest else None
+        name = newest[0].execution.id if newest else None
     if name is None:
         raise FleetError(f"the server keeps no run of the fleet '{place['name']}': begin one with `maloko fleet up`")
     return await attach_async(name, place["engine"], client)
 
 
-async def newest_runs(client: Client, fleet: str) -> list[WorkflowExecution]:
+@dataclass(frozen=True)
+class KeptRun:
+    """A run that the server keeps."""
+
+    execution: WorkflowExecution
+    memo: dict[str, Any] | None
+    """What its record says of it; `None` where that is encrypted with another key."""
+
+    @property
+    def verb(self) -> str:
+        """Its verb, which its name has, too: `FLEET-VERB-HASH`."""
+        if self.memo is not None:
+            return str(self.memo.get("verb", ""))
+        fleet = self.execution.task_queue.removeprefix("maloko.").split(".flow.", 1)[0]
+        return self.execution.id[len(fleet) + 1 :].split("-", 1)[0]
+
+    @property
+    def state(self) -> str:
+        """`running`, `paused`, or how it ended."""
+        state = (self.execution.status.name if self.execution.status is not None else "").lower()
+        state = "cancelled" if state == "canceled" else state
+        known = self.memo or {}
+        if state == "completed":
+            return str(known.get("outcome", state))
+        return "paused" if state == "running" and known.get("paused") else state
+
+
+async def newest_runs(client: Client, fleet: str) -> list[KeptRun]:
     """The last runs of a fleet that the server keeps, at most 100, the one first that was begun last."""
     found = []
-    async for execution in _executions(client, fleet):
-        found.append(execution)
+    async for run in _kept_runs(client, fleet):
+        found.append(run)
         if len(found) == _MAX_RUNS:
             break
     # The server lists those first that go on, and then by their ends.
-    return sorted(found, key=lambda execution: execution.start_time, reverse=True)
+    return sorted(found, key=lambda run: run.execution.start_time, reverse=True)
 
 
-async def _executions(client: Client, fleet: str) -> AsyncIterator[WorkflowExecution]:
+async def _kept_runs(client: Client, fleet: str) -> AsyncIterator[KeptRun]:
     """The runs of a fleet that the server keeps; those that went on with a new history count once."""
     async for execution in client.list_workflows(f"WorkflowType = '{RUN}' AND WorkflowId STARTS_WITH '{fleet}-'"):
-        memo = await execution.memo()
         status = execution.status
-        if memo.get("fleet") == fleet and (status is None or status.name != "CONTINUED_AS_NEW"):
-            yield execution
+        if not is_flow_queue(execution.task_queue, fleet) or (status is not None and status.name == "CONTINUED_AS_NEW"):
+            continue
+        try:
+            yield KeptRun(execution, dict(await execution.memo()))
+        except UnreadableError:
+            yield KeptRun(execution, None)
 
 
 async def order_of(run: Run) -> Order:
@@ -65,6 +97,9 @@ async def order_of(run: Run) -> Order:
     client: Client = run._client
     async for event in handle.fetch_history_events(page_size=1):
         payloads = list(event.workflow_execution_started_event_attributes.input.payloads)
-        order: Order = (await client.data_converter.decode(payloads))[0]
+        try:
+            order: Order = (await client.data_converter.decode(payloads))[0]
+        except UnreadableError as error:
+            raise error.of(run.id) from None
         return order
     raise FleetError(f"the server keeps no history of run {run.id}")

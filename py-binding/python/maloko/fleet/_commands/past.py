@@ -6,19 +6,34 @@ import json
 from typing import Any
 
 from maloko.fleet._beside import operations_of, show_operation
-from maloko.fleet._commands.find import newest_runs, order_of, run_of
+from maloko.fleet._commands.find import newest_runs, run_of
 from maloko.fleet._commands.request import Request, fleet_of, place_of
-from maloko.fleet._commands.texts import short_urns, shown
+from maloko.fleet._commands.texts import progress_document, say, shown, tell_caller
 from maloko.fleet._commands.watch import tell
 from maloko.fleet._connection import connect
-from maloko.fleet._ends import FleetError
+from maloko.fleet._ends import FleetError, NoAnswerError
 from maloko.fleet._loop import waited_for
-from maloko.fleet._wire import StackSpec
+from maloko.fleet._run import Run
+from maloko.fleet._wire import Plan, StackSpec
+
+_UNREADABLE = "encrypted with another key than MALOKO_FLEET_KEY"
+"""What the list says of a run that this process cannot read."""
 
 
 def results(asked: Request) -> int:
     """`fleet results`: waits for the end of a run, and tells what came of its stacks."""
-    return tell(run_of(asked).result(), asked)
+    run = run_of(asked)
+    if not run.has_ended():
+        _say_that_it_waits(run, asked)
+    return tell(run.result(), asked)
+
+
+def _say_that_it_waits(run: Run, asked: Request) -> None:
+    say(f"run {run.id} has not ended: waiting for its end. Ctrl-C leaves it; the run goes on")
+    try:
+        say(shown("progress", progress_document(run.progress()), asked.get("columns")).split("\n", 1)[0])
+    except NoAnswerError as error:
+        say(f"warning: {error}")
 
 
 def history(asked: Request) -> int:
@@ -26,16 +41,15 @@ def history(asked: Request) -> int:
     if asked.get("stack"):
         return _history_of_stack(asked)
     rows = waited_for(_history(asked))
-    print(json.dumps(rows) if asked.get("json") else shown("runs", {"runs": rows}, asked.get("columns")))
+    tell_caller(json.dumps(rows) if asked.get("json") else shown("runs", {"runs": rows}, asked.get("columns")))
     return 0
 
 
 def _history_of_stack(asked: Request) -> int:
-    plan = fleet_of(asked).plan("up")
-    stack = _named(plan["stacks"], asked["stack"] or "", f"fleet {plan['fleet']}")
+    plan, stack = _stack_of(asked)
     told = operations_of(stack, plan)
     text = shown("past", {"stack": stack["id"], "operations": told}, asked.get("columns"))
-    print(json.dumps(told) if asked.get("json") else text)
+    tell_caller(json.dumps(told) if asked.get("json") else text)
     return 0
 
 
@@ -43,42 +57,37 @@ async def _history(asked: Request) -> list[dict[str, Any]]:
     place = place_of(asked)
     client = await connect(place["engine"])
     rows: list[dict[str, Any]] = []
-    for execution in await newest_runs(client, place["name"]):
-        memo = await execution.memo()
-        state = (execution.status.name if execution.status is not None else "").lower()
-        if state == "completed":
-            state = memo.get("outcome", state)
-        elif state == "running" and memo.get("paused"):
-            state = "paused"
+    for run in await newest_runs(client, place["name"]):
+        memo = run.memo or {"stacks": None, "message": _UNREADABLE}
         rows.append(
             {
-                "run": execution.id,
-                "verb": memo.get("verb", ""),
-                "state": state,
-                "started": execution.start_time.isoformat(timespec="seconds"),
+                "run": run.execution.id,
+                "verb": run.verb,
+                "state": run.state,
+                "started": run.execution.start_time.isoformat(timespec="seconds"),
                 "stacks": memo.get("stacks", 0),
                 "failed": memo.get("failed"),
                 "message": memo.get("message", ""),
+                "readable": run.memo is not None,
             }
         )
     return rows
 
 
 def logs(asked: Request) -> int:
-    """`fleet logs STACK`: what the run said that worked on the stack last, from the records beside its state."""
-    run = run_of(asked)
-    plan = waited_for(order_of(run))["plan"]
-    stack = _named(plan["stacks"], asked["stack"] or "", f"run {run.id}")
-    end = (
-        next((end for end in run.result().ends if end.stack == stack["id"]), None)
-        if run.progress().state == "ended"
-        else None
-    )
-    if end is not None:
-        why = f" ({end.reason})" if end.reason else ""
-        print(f"{end.stack}: {end.outcome}{why}{f': {short_urns(end.text)}' if end.text else ''}")
-    print(show_operation(stack, plan, run.id))
+    """`fleet logs STACK`: what the last operation of a run on a stack did, from the records beside its state.
+
+    No server is asked.
+    """
+    plan, stack = _stack_of(asked)
+    tell_caller(show_operation(stack, plan, asked.get("run")))
     return 0
+
+
+def _stack_of(asked: Request) -> tuple[Plan, StackSpec]:
+    """The stack that the command names, as the fleet's file has it."""
+    plan = fleet_of(asked).plan("up")
+    return plan, _named(plan["stacks"], asked["stack"] or "", f"fleet {plan['fleet']}")
 
 
 def _named(stacks: list[StackSpec], wanted: str, whose: str) -> StackSpec:

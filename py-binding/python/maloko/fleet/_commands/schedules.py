@@ -20,7 +20,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from maloko.fleet._commands.request import Request, fleet_of
-from maloko.fleet._commands.texts import say
+from maloko.fleet._commands.texts import say, tell_caller
 from maloko.fleet._connection import connect
 from maloko.fleet._loop import waited_for
 from maloko.fleet._plan import Fleet
@@ -54,11 +54,13 @@ async def _run(fleet: Fleet, apply: bool, as_json: bool) -> int:
             name: {"file": wanted.get(name), "next": there.get(name), "onServer": name in there}
             for name in {*wanted, *there}
         }
-        print(json.dumps(rows))
+        tell_caller(json.dumps(rows))
         return 0
     for name in sorted({*wanted, *there, *deleted}):
         where = "deleted" if name in deleted else _line(wanted.get(name), there.get(name))
-        print(f"{name}: {where}")
+        tell_caller(f"{name}: {where}")
+    if not {*wanted, *there, *deleted}:
+        say("there are no schedules: neither in the fleet's file nor on the server")
     if not apply and set(wanted) != set(there):
         say("`maloko fleet schedules --apply` makes the server's schedules those of the file")
     return 0

@@ -18,6 +18,8 @@ from maloko.fleet._loop import waited_for
 from maloko.fleet._run import start
 from maloko.fleet._wire import Order, Plan, RunOptions, verb_of
 
+_CANCELLED = 8
+"""The exit code where somebody has said no, as of `maloko up`."""
 _CHANGES = ("up", "refresh", "destroy", "import")
 
 
@@ -71,8 +73,8 @@ def _only(plan: Plan, names: set[str]) -> Plan:
 def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
     verb = verb_of(plan, options)
     if plan["verb"] in _CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
-        say("nothing was begun")
-        return 0
+        say("not confirmed; nothing was begun")
+        return _CANCELLED
     run = start(plan, options)
     say(f"run {run.id}: {verb} of {stacks_in_words(plan)}")
     with workers(asked, plan) as look:

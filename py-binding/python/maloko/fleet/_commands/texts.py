@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from typing import Any
@@ -98,6 +99,15 @@ def stacks_in_words(plan: Plan) -> str:
     """How many stacks a plan has."""
     number = len(plan["stacks"])
     return "1 stack" if number == 1 else f"{number} stacks"
+
+
+def tell_caller(text: str) -> None:
+    """Writes what the command was asked for. Where nobody reads on, as after `head`, the rest is left out."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # What Python has still to write when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:

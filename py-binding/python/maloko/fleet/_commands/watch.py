@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from maloko.fleet._commands.find import order_of, run_of
 from maloko.fleet._commands.pollers import missing_programs
 from maloko.fleet._commands.request import Request
-from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown
+from maloko.fleet._commands.texts import line_of, progress_document, result_document, say, shown, tell_caller
 from maloko.fleet._ends import NoAnswerError
 from maloko.fleet._loop import waited_for
 from maloko.fleet._run import Result, Run
@@ -18,6 +20,8 @@ from maloko.fleet._run import Result, Run
 _LOOK_SECONDS = 1.0
 _LINE_SECONDS = 10.0
 """Between two lines where there is no terminal that can be drawn on."""
+_SILENT_SECONDS = 2.0
+"""After so long somebody who asked is told that there is no answer yet."""
 _CODES = {"done": 0, "failed": 1, "cancelled": 8}
 """Exit codes by how a run ended."""
 
@@ -25,9 +29,10 @@ _CODES = {"done": 0, "failed": 1, "cancelled": 8}
 def status(asked: Request) -> int:
     """`fleet status`: where the run stands now."""
     run = run_of(asked)
-    progress = run.progress()
+    with _said_after(_SILENT_SECONDS, f"waiting for an answer of run {run.id}"):
+        progress = run.progress()
     document = progress_document(progress)
-    print(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
+    tell_caller(json.dumps(document) if asked.get("json") else shown("progress", document, asked.get("columns")))
     if any(not stack.is_running and not stack.failure for stack in progress.at_work):
         for message in waited_for(_missing(run)):
             say(f"warning: {message}")
@@ -36,6 +41,18 @@ def status(asked: Request) -> int:
 
 async def _missing(run: Run) -> list[str]:
     return await missing_programs(run._client, (await order_of(run))["plan"])
+
+
+@contextlib.contextmanager
+def _said_after(seconds: float, text: str) -> Iterator[None]:
+    """Says a line where what is done takes longer."""
+    timer = threading.Timer(seconds, say, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def watch(asked: Request) -> int:
@@ -91,7 +108,7 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
 def tell(result: Result, asked: Request) -> int:
     """Tells how a run ended; gives the exit code."""
     document = result_document(result)
-    print(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
+    tell_caller(json.dumps(document) if asked.get("json") else shown("results", document, asked.get("columns")))
     return _CODES[result.outcome]
 
 

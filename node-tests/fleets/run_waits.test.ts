@@ -1,0 +1,107 @@
+// Runs of the library while nobody answers for them.
+import { createRequire } from "node:module";
+import { Client, type ConnectionLike, type WorkflowHandle } from "@temporalio/client";
+import { FleetError } from "maloko/fleet";
+import { expect, test } from "vitest";
+import { Run } from "../node_modules/maloko/dist/fleet/run.js";
+
+const END = {
+    id: "tenant/t0",
+    outcome: "done",
+    changes: { create: 1 },
+    reason: "",
+    text: "",
+    attempts: 1,
+    seconds: 1,
+};
+const RESULT = { fleet: "f", verb: "up", outcome: "done", stopped: "", seconds: 1, counts: {}, ends: [END] };
+
+// What the package makes of a client and a handle, which is no part of its types.
+const MadeRun = Run as unknown as new (client: Client, handle: WorkflowHandle) => Run;
+
+/** What the server answers in place of an answer. */
+function refusal(code: number, details: string): Error {
+    const metadata = { get: () => [] };
+    return Object.assign(new Error(`${code}: ${details}`), { code, details, metadata });
+}
+
+const AWAY = refusal(14, "connection refused");
+const NOBODY = refusal(9, "no poller seen for task queue recently");
+const UNKNOWN = refusal(5, "workflow not found");
+const OTHER_KEY = refusal(3, "the run is encrypted, and MALOKO_FLEET_KEY is not set");
+
+const besideClient = createRequire(createRequire(import.meta.url).resolve("@temporalio/client"));
+const { temporal } = besideClient("@temporalio/proto") as {
+    temporal: { api: { workflowservice: { v1: Record<string, { fromObject(members: object): object }> } } };
+};
+
+/** What the server knows of a run that has ended. */
+const ENDED = temporal.api.workflowservice.v1.DescribeWorkflowExecutionResponse?.fromObject({
+    workflowExecutionInfo: {
+        execution: { workflowId: "f-up-1", runId: "1" },
+        type: { name: "maloko.FleetRun" },
+        status: "WORKFLOW_EXECUTION_STATUS_COMPLETED",
+        historyLength: 1,
+        startTime: { seconds: 1 },
+    },
+});
+
+function payloadsOf(value: unknown) {
+    const data = Buffer.from(JSON.stringify(value));
+    return { payloads: [{ metadata: { encoding: Buffer.from("json/plain") }, data }] };
+}
+
+/** A run that has one stack, at a server that refuses so before it answers. `asked`: how often it was asked. */
+function runAt(...refusals: Error[]): { run: Run; asked: () => number } {
+    let asked = 0;
+    const next = <T>(answer: T): Promise<T> => {
+        asked += 1;
+        const refused = refusals.shift();
+        return refused === undefined ? Promise.resolve(answer) : Promise.reject(refused);
+    };
+    const ended = { workflowExecutionCompletedEventAttributes: { result: payloadsOf(RESULT) } };
+    const workflowService = {
+        queryWorkflow: ({ query }: { query: { queryArgs: { payloads: [{ data: Uint8Array }] } } }) => {
+            const since = Number(Buffer.from(query.queryArgs.payloads[0].data).toString());
+            return next({ queryResult: payloadsOf([END].slice(since)) });
+        },
+        getWorkflowExecutionHistory: () => next({ history: { events: [ended] } }),
+        describeWorkflowExecution: () => Promise.resolve(ENDED),
+    };
+    const connection = {
+        workflowService,
+        plugins: [],
+        withDeadline: (_: number, ask: () => Promise<unknown>) => ask(),
+    } as unknown as ConnectionLike;
+    const client = new Client({ connection });
+    return { run: new MadeRun(client, client.workflow.getHandle("f-up-1")), asked: () => asked };
+}
+
+async function stacksOf(run: Run): Promise<string[]> {
+    const stacks: string[] = [];
+    for await (const { stack } of run.ends()) {
+        stacks.push(stack);
+    }
+    return stacks;
+}
+
+test("ends and the result wait for whoever answers", async () => {
+    const [one, other] = [runAt(NOBODY, OTHER_KEY), runAt(AWAY)];
+
+    const [stacks, result] = await Promise.all([stacksOf(one.run), other.run.result()]);
+
+    expect(stacks).toEqual(["tenant/t0"]);
+    expect(one.asked()).toBe(5);
+    expect(result.outcome).toBe("done");
+    expect(other.asked()).toBe(2);
+});
+
+test("a run that is not there is told without the words of others", async () => {
+    const asks = [(run: Run) => run.ends().next(), (run: Run) => run.result()];
+    for (const ask of asks) {
+        const error = await ask(runAt(UNKNOWN).run).catch((it: unknown) => it);
+        expect(error).toBeInstanceOf(FleetError);
+        expect(String(error)).toContain("the server knows no run 'f-up-1'");
+        expect((error as Error).cause).toBeUndefined();
+    }
+});
