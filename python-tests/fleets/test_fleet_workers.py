@@ -338,7 +338,4 @@ def test_a_worker_shows_the_traceback_of_what_programs_and_providers_raise(
         assert f"[{stack}] KeyError: 'no room for [secret]'" in lines
     assert "s3cr3t" not in told
     error = f"KeyError: 'plan' ({fleet.folder}/raises.py:{line})"
-    logs = fleet.command("logs", "raises/program").stdout.splitlines()
-    assert (logs[0], logs.count(f"Error: {error}")) == (f"raises/program: failed (program): {error}", 1)
-    provider = fleet.command("logs", "raises/provider").stdout.splitlines()[0]
-    assert provider.startswith("raises/provider: failed (provider): Resource room-")
+    assert fleet.command("logs", "raises/program").stdout.splitlines().count(f"Error: {error}") == 1
