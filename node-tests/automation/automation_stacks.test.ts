@@ -127,6 +127,9 @@ test("the history tells which run it was", async () => {
         ["for all, 1", run, "1"],
         ["by hand", undefined, undefined],
     ]);
+    // A page is of what the run did, whatever came after it.
+    stack.workspace.envVars = envVars;
+    await stack.up({ message: "by hand, later", program: echo });
     const asked = ["stack", "history", "--json", "--run", run, "--page-size", "1", "--stack", "dev"];
     const { stdout } = await pulumiCommand.run(asked, workDir, envVars);
     const listed = JSON.parse(stdout) as { version: number; message: string }[];

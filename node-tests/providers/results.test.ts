@@ -184,6 +184,13 @@ test.each([
     expect(error.message).toContain(reason);
 });
 
+// In Node alone: a provider of Python is an object of a class
+test("an object literal has limits of its own", async () => {
+    const odd = { minInterval: "1s", create: async (outs: Props) => ({ id: "odd", outs }) };
+    const error = await failureOf(newStack().up(() => void new Thing(odd, "a")));
+    expect(error.message).toContain("is 1s; it must be a number of seconds");
+});
+
 test("a method learns which call it is and that it took too long", async () => {
     const seen: unknown[] = [];
     let ended = () => {};

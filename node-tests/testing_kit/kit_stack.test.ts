@@ -193,6 +193,21 @@ test("imports are verified", async ({ stack, world }) => {
     await expect(s).toImportCleanly("b", { ignore: ["acl"] });
 });
 
+test("imports that differ in a secret do not tell it", async ({ stack, world }) => {
+    class Reset extends BucketProvider {
+        override async read(id: string) {
+            const props = { ...world.things.get(id), acl: "unknown" };
+            return { id, props, inputs: props };
+        }
+    }
+    const inputs = { name: "one", acl: pulumi.secret("well-kept") };
+    const s = stack(new Reset(world), { inputs, resource: "b", settle: false });
+    await s.up();
+    const error = await s.importsCleanly("b").catch((thrown: Error) => thrown);
+    expect(String(error)).toContain("acl");
+    expect(String(error)).not.toContain("well-kept");
+});
+
 test("calls are logged and matched", async ({ stack, world }) => {
     const s = stack(bucket(world), { inputs: { name: "one", tags: { a: 1, b: [1, 2] } } });
     await s.up();

@@ -110,6 +110,9 @@ def test_the_history_tells_which_run_it_was(tmp_path: Path) -> None:
     of_run = [(each.message, *(each.environment.get(name) for name in names)) for each in told]
     run = "tenants:up/1"
     assert of_run == [("for all, 2", run, "2"), ("for all, 1", run, "1"), ("by hand", None, None)]
+    # A page is of what the run did, whatever came after it.
+    stack.workspace.env_vars = variables
+    stack.up(message="by hand, later", program=echo)
     workspace = stack.workspace
     listed = workspace.pulumi_command.run(
         ["stack", "history", "--json", "--run", run, "--page-size", "1", "--stack", "dev"],

@@ -277,6 +277,25 @@ def test_imports_are_verified(maloko: Kit) -> None:
     half.imports_cleanly("it", ignore=["colour", "place"])
 
 
+def test_imports_that_differ_in_a_secret_do_not_tell_it(maloko: Kit) -> None:
+    class Reset(Shelf):
+        def read(self, id_: str, _props: dict[str, Any]) -> ReadResult:
+            return ReadResult(id_, {**self.boxes[id_], "colour": "unknown"})
+
+    class Crate(Resource):
+        """A box with a provider of its own."""
+
+    def program() -> None:
+        Crate(Reset(), "it", {"place": None, "size": 1, "colour": pulumi.Output.secret("well-kept")})
+
+    s = maloko.stack(program)
+    s.up(settle=False)
+    with pytest.raises(AssertionError, match="does not import cleanly") as caught:
+        s.imports_cleanly("it")
+    assert "outputs.colour" in str(caught.value)
+    assert "well-kept" not in str(caught.value)
+
+
 def test_calls_are_logged_and_matched(maloko: Kit) -> None:
     s = maloko.stack(one_box)
     s.up()

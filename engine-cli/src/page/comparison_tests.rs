@@ -56,3 +56,17 @@ fn each_resource_that_differs_is_a_step() {
     assert_eq!(told, ["update moved: key size", "update drifted: address", "create new: was", "delete gone: size"]);
     assert!(data.resources.last().is_some_and(|it| it.gone && it.name == "gone"));
 }
+
+#[test]
+fn why_an_object_is_not_healthy_is_told_without_secrets() {
+    let sick = ResourceState {
+        init_errors: vec!["cannot log in with hunter22".to_owned()],
+        ..(*resource("sick", &[("key", Value::secret("hunter22".into()))], &[])).clone()
+    };
+    let present = Snapshot { resources: vec![Arc::new(sick)], ..Snapshot::default() };
+    let redactor = Arc::new(Redactor::new());
+    redactor.learn("hunter22");
+    let stack = StackName::new("proj", "dev").unwrap_or_else(|error| unreachable!("it is a name: {error}"));
+    let data = of_stack(&stack, &present, redactor, None);
+    assert_eq!(data.resources[0].init_errors, ["cannot log in with [secret]"]);
+}

@@ -1,12 +1,12 @@
-//! What is kept of former checkpoints: where a writer was killed after it had kept one and before the next was in its place, and in
-//! a history that is bounded.
+//! What is kept of former checkpoints and journals: where a writer was killed after it had kept one and before the next was in its
+//! place, in a history that is bounded, and where a lease was removed by hand.
 
 use std::sync::Arc;
 
 use futures::TryStreamExt;
 use maloko_core::state::{Backend, Lease};
 use maloko_stores::object::ObjectBackend;
-use object_store::ObjectStore;
+use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::told::{Told, told};
 use maloko_test_support::objects::world::{CHECKPOINT, block, stack, steady, with_stack, world};
@@ -64,6 +64,26 @@ fn a_former_state_is_kept_once_whoever_goes_on() {
             lease.release().await.unwrap();
         });
     }
+}
+
+#[test]
+fn a_journal_is_found_after_several_holders_although_the_lease_is_gone() {
+    block(async {
+        let store = told(|_, _| {});
+        let backend = ObjectBackend::over(Arc::clone(&store) as _, world(&[]), steady());
+        with_stack(&backend).await;
+        for record in [b"one", b"two", b"3rd"] {
+            let lease = backend.lease(&stack(), "up").await.unwrap();
+            if lease.load().await.unwrap().journal.is_some() {
+                lease.remove_journal().await.unwrap();
+            }
+            lease.append(record).await.unwrap();
+            // Whoever takes it over finds the lock broken, and what it writes is fenced off.
+            backend.break_locks(&stack()).await.unwrap();
+        }
+        store.delete(&object_store::path::Path::from(".pulumi/maloko/shop/dev/lease")).await.unwrap();
+        assert_eq!(backend.load(&stack()).await.unwrap().journal.as_deref(), Some(&b"3rd"[..]));
+    });
 }
 
 #[test]
