@@ -4,6 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { childrenOf, ended, FleetFolder, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-kit";
+import { atNight } from "../support/night";
+
+// By day in Python.
+const nightly = atNight(test);
 
 function stacksOf(count: number, config: Record<string, string> = {}) {
     const rows = Array.from({ length: count }, (_, number) => ({
@@ -162,7 +166,7 @@ test("a run for which nobody answers is watched until somebody does", async () =
     expect(said()).toContain("1 done");
 });
 
-test("runs of another key are listed and cancelled", async () => {
+nightly("runs of another key are listed and cancelled", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(2, { holds: "true" }));
     fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
@@ -185,7 +189,7 @@ test("runs of another key are listed and cancelled", async () => {
     expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
 });
 
-test("a run that workers cannot read says so", async () => {
+nightly("a run that workers cannot read says so", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(1));
     fleet.worker();
@@ -297,7 +301,7 @@ test("dev has a server and workers until ctrl c", async () => {
     expect(await isServed(port)).toBe(false);
 });
 
-test("dev says that its server has ended", async () => {
+nightly("dev says that its server has ended", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(1), { engine: undefined });
     const port = await freePort();

@@ -3,6 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { COMMANDS, childrenOf, ended, FleetFolder, FleetServer, type ToldResult, until } from "../support/fleet-kit";
+import { atNight } from "../support/night";
+
+// By day in Python.
+const nightly = atNight(test);
 
 interface Status {
     state: string;
@@ -59,7 +63,7 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
     expect(fleet.objects()).toEqual({ t0: 3 });
 });
 
-test("status says what a stack waits for", async () => {
+nightly("status says what a stack waits for", async () => {
     const fleet = new FleetFolder(server);
     const held = { ...stacksOf(1, { holds: "true" })[0], for: [{ tenant: "held" }] };
     const retry = { provider: 5, first_wait: "1h", longest_wait: "1h" };

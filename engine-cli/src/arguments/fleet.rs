@@ -48,7 +48,7 @@ pub(crate) enum FleetCommand {
     Cancel(FleetOneRun),
     /// Run those stacks of a run again that failed or were skipped
     Retry(FleetRetry),
-    /// Show what a stack's program and providers said in a run
+    /// Show what the last operation of a run on a stack changed, and why it failed
     Logs(FleetLogs),
     /// List the runs of the fleet
     History(FleetHistory),

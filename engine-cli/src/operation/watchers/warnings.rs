@@ -9,6 +9,8 @@ use crate::display::Redactor;
 /// So many are kept, each up to so many characters: an engine that distributes stacks keeps them with the end of each.
 const KEPT: usize = 3;
 const MAX_LENGTH: usize = 400;
+/// What stands for the rest of a longer one.
+const MORE: &str = " ...";
 
 /// See the module's text.
 #[derive(Default)]
@@ -18,12 +20,19 @@ impl Warnings {
     /// Each in one line, without secrets: those are taken out before anything is cut.
     pub(in crate::operation) fn lines(&self, redactor: &Redactor) -> Vec<String> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = |text: &String| {
-            let text = redactor.message(text);
-            text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_LENGTH).collect()
-        };
-        kept.iter().map(line).collect()
+        kept.iter().map(|text| shortened(&redactor.message(text))).collect()
     }
+}
+
+/// A text in a line, cut between two words where it is too long.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MAX_LENGTH {
+        return line;
+    }
+    let most: String = line.chars().take(MAX_LENGTH - MORE.len()).collect();
+    let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
+    format!("{words}{MORE}")
 }
 
 impl EventSink for Warnings {
@@ -45,7 +54,7 @@ mod tests {
     use maloko_core::event::{Diagnostic, Event, EventSink, Severity, Speaker};
     use maloko_core::urn::Urn;
 
-    use super::{Redactor, Warnings};
+    use super::{Redactor, Warnings, shortened};
 
     fn said(severity: Severity, message: &str) -> Event {
         let urn = Some(Urn::new("dev", "p", "", "a:b:C", "room"));
@@ -71,6 +80,8 @@ mod tests {
         let redactor = Redactor::new();
         redactor.learn("one object");
         let lines = warnings.lines(&redactor);
-        assert_eq!((lines[0].as_str(), lines.len(), lines[1].len()), ("room: [secret] too many", 3, 400));
+        assert_eq!((lines[0].as_str(), lines.len()), ("room: [secret] too many", 3));
+        assert_eq!(shortened(&"ä".repeat(500)).chars().count(), 400);
+        assert!(lines[1].ends_with(" long ...") && lines[1].len() <= 400, "{}", lines[1]);
     }
 }
