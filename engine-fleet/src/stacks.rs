@@ -81,7 +81,7 @@ impl<'a> Text<'a> {
     }
 
     /// Refuses a row that has nothing in a column: a name that is made of it would be another stack's, or nobody's.
-    fn is_filled(&self, row: &Row, more: &[(&str, &str)]) -> Result<()> {
+    fn refuse_unfilled(&self, row: &Row, more: &[(&str, &str)]) -> Result<()> {
         match self.template.columns().find(|column| value(row, more, column) == Some("")) {
             None => Ok(()),
             Some(column) => Err(self.field.fault(format!(
@@ -180,7 +180,7 @@ impl Reading<'_> {
         let project = project(entry, row, &more, &program)?;
         more.push(("project", &project));
         for name in &entry.names {
-            name.is_filled(row, &more)?;
+            name.refuse_unfilled(row, &more)?;
             let stack = name.render(row, &more)?;
             let mut known = more.clone();
             known.push(("stack", &stack));

@@ -1,7 +1,7 @@
 // The way to the server.
 import type { Client, ConnectionLike } from "@temporalio/client";
 import type { NativeConnection } from "@temporalio/worker";
-import { later } from "../originals";
+import { elapsed } from "../process/waiting";
 import { dataConverter, lenientConverter } from "./codec";
 import { FleetError } from "./ends";
 import { temporal } from "./packages";
@@ -81,7 +81,7 @@ async function reached<T>(address: string, connecting: () => Promise<T>): Promis
             say(`waiting ${seconds} s for the server at ${address}`);
             isAwaited = true;
         }
-        await new Promise<void>((resolve) => later(resolve, LOOK));
+        await elapsed(LOOK);
     }
 }
 

@@ -1,6 +1,6 @@
 // A run of a fleet, from wherever it is watched.
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import { later } from "../originals";
+import { elapsed } from "../process/waiting";
 import { dataConverter } from "./codec";
 import { connect } from "./connection";
 import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
@@ -117,7 +117,7 @@ export class Run {
                     throw error;
                 }
             }
-            await aMoment(AGAIN);
+            await elapsed(AGAIN);
         }
     }
 
@@ -223,10 +223,10 @@ export class Run {
             if (!(error instanceof NoAnswerError)) {
                 throw error;
             }
-            await aMoment(AGAIN);
+            await elapsed(AGAIN);
             return [[], false];
         }
-        await aMoment(LOOK);
+        await elapsed(LOOK);
         return [[], false];
     }
 
@@ -285,10 +285,6 @@ export async function attachBy(client: Client, run: string): Promise<Run> {
     const handle = client.workflow.getHandle(run);
     await described(handle);
     return new Run(client, handle);
-}
-
-function aMoment(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => later(resolve, milliseconds));
 }
 
 function engineOf(address: string): Engine {

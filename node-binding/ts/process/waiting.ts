@@ -1,6 +1,11 @@
 // Waiting for no longer than so long, or than a caller wants.
 import { later, notLater } from "../originals";
 
+/** Resolves when so many milliseconds have gone by. */
+export function elapsed(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => later(resolve, milliseconds));
+}
+
 /** Does something end within so many milliseconds, well or not? */
 export async function endsWithin(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;

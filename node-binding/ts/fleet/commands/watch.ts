@@ -1,5 +1,6 @@
 // Watching a run: once, or until it ends.
-import { later } from "../../originals";
+import { later, notLater } from "../../originals";
+import { elapsed } from "../../process/waiting";
 import { NoAnswerError } from "../ends";
 import type { Progress } from "../progress";
 import type { Result, Run } from "../run";
@@ -38,7 +39,7 @@ async function saidAfter<T>(milliseconds: number, text: string, work: Promise<T>
     try {
         return await work;
     } finally {
-        clearTimeout(timer);
+        notLater(timer);
     }
 }
 
@@ -110,7 +111,7 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
 
 /** Waits so many milliseconds, or until Ctrl-C. */
 export function aMoment(milliseconds: number): Promise<void> {
-    return waitedFor(new Promise((resolve) => later(resolve, milliseconds)));
+    return waitedFor(elapsed(milliseconds));
 }
 
 /** Tells how a run ended; gives the exit code. */

@@ -45,6 +45,7 @@ async def find(asked: Request) -> Run:
 class KeptRun:
     """A run that the server keeps."""
 
+    fleet: str
     execution: WorkflowExecution
     memo: dict[str, Any] | None
     """What its record says of it; `None` where that is encrypted with another key."""
@@ -54,8 +55,7 @@ class KeptRun:
         """Its verb, which its name has, too: `FLEET-VERB-HASH`."""
         if self.memo is not None:
             return str(self.memo.get("verb", ""))
-        fleet = self.execution.task_queue.removeprefix("maloko.").split(".flow.", 1)[0]
-        return self.execution.id[len(fleet) + 1 :].split("-", 1)[0]
+        return self.execution.id[len(self.fleet) + 1 :].split("-", 1)[0]
 
     @property
     def state(self) -> str:
@@ -86,9 +86,9 @@ async def _kept_runs(client: Client, fleet: str) -> AsyncIterator[KeptRun]:
         if not is_flow_queue(execution.task_queue, fleet) or (status is not None and status.name == "CONTINUED_AS_NEW"):
             continue
         try:
-            yield KeptRun(execution, dict(await execution.memo()))
+            yield KeptRun(fleet, execution, dict(await execution.memo()))
         except UnreadableError:
-            yield KeptRun(execution, None)
+            yield KeptRun(fleet, execution, None)
 
 
 async def order_of(run: Run) -> Order:
