@@ -1,5 +1,6 @@
 // A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import {
     cpSync,
     existsSync,
@@ -12,7 +13,7 @@ import {
     symlinkSync,
     writeFileSync,
 } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -52,13 +53,16 @@ export async function until<T>(
     }
 }
 
-/** A port that nobody has. */
+/**
+ * A port that nobody has. None of those that the kernel gives to connections: one that waits for a server there may be given
+ * the server's own port, reach itself, and keep the server from it.
+ */
 export function freePort(): Promise<number> {
+    const port = randomInt(20_000, 32_768);
     return new Promise((resolve) => {
-        const found = createServer().listen(0, "127.0.0.1", () => {
-            const { port } = found.address() as AddressInfo;
-            found.close(() => resolve(port));
-        });
+        const found = createServer()
+            .once("error", () => resolve(freePort()))
+            .listen(port, "127.0.0.1", () => found.close(() => resolve(port)));
     });
 }
 

@@ -1,8 +1,10 @@
 """A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them."""
 
 import base64
+import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -34,11 +36,16 @@ def until(holds: Callable[[], Any], what: str, seconds: float = _SECONDS, pause:
 
 
 def free_port() -> int:
-    """A port that nobody has."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+    """A port that nobody has.
+
+    None of those that the kernel gives to connections: one that waits for a server there may be given the server's own
+    port, reach itself, and keep the server from it.
+    """
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with contextlib.suppress(OSError), socket.socket() as found:
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 def children(pid: int) -> list[int]:

@@ -15,13 +15,14 @@ CYCLES = int(os.environ.get("MALOKO_CYCLES", "20"))
 
 def cycle() -> None:
     outcomes = []
+    # Those of other tests may be there for good.
+    before = set(threading.enumerate())
     thread = threading.Thread(target=lambda: outcomes.append(Stack().up(lambda: Thing(Echo(), "a")).outcome))
     thread.start()
     thread.join()
     assert outcomes == ["succeeded"]
-    for worker in threading.enumerate():
-        if worker.name.startswith("maloko"):
-            worker.join(timeout=10)
+    for worker in set(threading.enumerate()) - before:
+        worker.join(timeout=10)
 
 
 def test_threads_that_come_and_go_leave_no_threads_and_no_descriptors() -> None:
