@@ -67,7 +67,8 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
     const quiet = asked.json === true;
     const drawn = asked.interactive && !quiet ? new TerminalLines() : undefined;
     let told = 0;
-    let lineAt = performance.now() + LINE;
+    const began = performance.now();
+    let lineAt = began + LINE;
     let answers = true;
     while (true) {
         let progress: Progress;
@@ -84,7 +85,7 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
             }
             answers = false;
             eachLook();
-            await aMoment(LOOK);
+            await aMoment(pauseAfter(performance.now() - began));
             continue;
         }
         const text = shown("progress", progressDocument(progress), asked.columns);
@@ -105,8 +106,13 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
             return waitedFor(run.result());
         }
         eachLook();
-        await aMoment(LOOK);
+        await aMoment(pauseAfter(performance.now() - began));
     }
+}
+
+// A short run is told at its end, not a second later; a long one is asked once a second.
+function pauseAfter(milliseconds: number): number {
+    return Math.min(50 + milliseconds / 4, LOOK);
 }
 
 /** Waits so many milliseconds, or until Ctrl-C. */

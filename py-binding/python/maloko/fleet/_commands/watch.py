@@ -75,7 +75,8 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
     """Shows a run until it has ended; gives how it ended."""
     quiet = bool(asked.get("json"))
     drawn = _TerminalLines() if asked.get("interactive") and not quiet else None
-    told, line_at = 0, time.monotonic() + _LINE_SECONDS
+    told, began = 0, time.monotonic()
+    line_at = began + _LINE_SECONDS
     answers = True
     while True:
         try:
@@ -86,7 +87,7 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
                 say(f"warning: {error}")
             answers = False
             each_look()
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_pause_after(time.monotonic() - began))
             continue
         text = shown("progress", progress_document(progress), asked.get("columns"))
         if drawn is not None:
@@ -102,7 +103,12 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
         if progress.state == "ended":
             return run.result()
         each_look()
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_pause_after(time.monotonic() - began))
+
+
+def _pause_after(seconds: float) -> float:
+    # A short run is told at its end, not a second later; a long one is asked once a second.
+    return min(0.05 + seconds / 4, _LOOK_SECONDS)
 
 
 def tell(result: Result, asked: Request) -> int:
