@@ -233,15 +233,16 @@ try-sources:
 # ---------------------------------------------------------------------------------------------------------------------
 # Test
 
-# The first make what the others need; then the languages run beside each other, and the page's tests, which wait for Chromium most of the
-# time. When one of the languages has ended, all else begins, for it waits much: the tests in Rust, the examples, Python's stories. (With
-# the tests in Rust from the start, all of it took a seventh longer.) What each stage cost is told at the end (.ci/stages.py).
+# The first make what the others need; then the languages run beside each other, and what waits most of the time: the page's tests for
+# Chromium, the stores' for their servers. When one of the languages has ended, all else begins: the other tests in Rust, the examples,
+# Python's stories. (With these tests in Rust from the start, all of it took a seventh longer.) What each stage cost is told at the end
+# (.ci/stages.py).
 LANE_STORIES := model-sample conformance-python conformance-plugins-python conformance-oldest-python adoption-python kill-sample-python
 LANE_NODE := test-node conformance-node conformance-plugins-node conformance-oldest-node adoption-node kill-sample-node
-STAGES := test-build test-rust-build $(LANE_NODE) test-python $(LANE_STORIES) test-rust test-page test-examples
+STAGES := test-build test-rust-build $(LANE_NODE) test-python $(LANE_STORIES) test-rust-engine test-rust-stores test-page test-examples
 test: | $(STAMPS)/tools-checked
 	@$(PYTHON) .ci/stages.py --first test-build test-rust-build --jobs 4 --lane $(LANE_NODE) --lane test-python \
-		--beside test-page --then test-rust --then test-examples --then $(LANE_STORIES)
+		--beside test-page test-rust-stores --then test-rust-engine --then test-examples --then $(LANE_STORIES)
 	@echo "make test: every suite passed; it leaves out hosts of real languages, such as YAML (make try-languages)"
 
 # What a commit would change, against BASE.
@@ -274,8 +275,14 @@ BUILT = $${CARGO_TARGET_DIR:-target}/debug
 
 # More tests at a time than there are cores: many wait for servers, locks and processes.
 WAITING ?= 8
-test-rust: $(STAMPS)/test-servers
-	RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST)) -- --quiet
+RUST_TESTS = RUST_TEST_THREADS=$(WAITING) $(subst --quiet,,$(CARGO_TEST))
+STORE_TESTS := objects postgres store
+ENGINE_TESTS := $(filter-out $(STORE_TESTS),$(basename $(notdir $(wildcard engine-*/tests/*.rs) $(patsubst %/main.rs,%,$(wildcard engine-*/tests/*/main.rs)))))
+test-rust: test-rust-engine test-rust-stores
+test-rust-engine:
+	$(RUST_TESTS) --lib $(ENGINE_TESTS:%=--test %) -- --quiet
+test-rust-stores: $(STAMPS)/test-servers
+	$(RUST_TESTS) $(STORE_TESTS:%=--test %) -- --quiet
 
 # cargo-mutants changes one place of a pure decision at a time, and the unit tests of the core have to notice (.cargo/mutants.toml). A shard
 # takes an hour at most; which one is by the day of the year, so that all of them come in twelve nights. All at once: make mutants SHARD=0/1,
