@@ -317,6 +317,13 @@ verify-bugs:
 # them: make fleet-bugs-python BUGS=heartbeat-forgotten
 fleet-bugs-python fleet-bugs-node: fleet-bugs-%: $(STAMPS)/python $(STAMPS)/%
 	$(PYTHON) conformance/fleets/bugs/plant.py $* $(BUGS)
+# The runs of fleets that the code of workflows is held to (conformance/fleets/README.md), recorded anew: with each version, and where
+# before a release something else is decided.
+fleet-histories: export MALOKO_LONG = 1
+fleet-histories: export MALOKO_RECORD_HISTORIES = 1
+fleet-histories: $(STAMPS)/python $(STAMPS)/node
+	$(PY) -m pytest -q python-tests/fleets/test_histories.py -k replayed_as_it_went
+	cd node-tests && npx vitest run fleets/histories.test.ts -t "replayed as it went"
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model test-support,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers

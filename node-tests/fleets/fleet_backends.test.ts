@@ -1,8 +1,8 @@
 // Fleets whose states are elsewhere than in a directory: what a worker that was killed has begun, the others end.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { ended, FleetFolder, FleetServer, until, VENV } from "../support/fleet-kit";
@@ -13,29 +13,48 @@ const nightly = atNight(test);
 const SERVERS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "engine-stores", "tests");
 const NAMES = Array.from({ length: 10 }, (_, number) => `t${number}`);
 
-/** What a server says first: where it is. It ends with the test. */
-async function started(command: string, ...words: string[]): Promise<string> {
-    const server = spawn(command, words, { stdio: ["pipe", "pipe", "inherit"] });
-    onTestFinished(() => void server.stdin.end());
-    const [line] = await once(createInterface({ input: server.stdout }), "line");
-    return String(line);
+/** A backend on a server of its own, which ends with the test. A silent holder is replaced after five seconds. */
+class Backend {
+    readonly #said: AsyncIterator<string>;
+    address = "";
+
+    private constructor(private readonly server: ChildProcessByStdio<Writable, Readable, null>) {
+        onTestFinished(() => void server.stdin.end());
+        this.#said = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+    }
+
+    /** One whose address is made of what its server says first. */
+    static async of(addressOf: (place: string) => string, command: string, ...words: string[]): Promise<Backend> {
+        const made = new Backend(spawn(command, words, { stdio: ["pipe", "pipe", "inherit"] }));
+        made.address = addressOf(await made.#line());
+        return made;
+    }
+
+    /** Has the server end at once, and begin again. */
+    async restart(): Promise<void> {
+        this.server.stdin.write("restart\n");
+        expect(await this.#line()).toBe("restarted");
+    }
+
+    async #line(): Promise<string> {
+        return String((await this.#said.next()).value);
+    }
 }
 
-/** The address of a backend of each kind, on a server of its own. A silent holder is replaced after five seconds. */
-const BACKENDS: Record<string, () => Promise<string>> = {
-    postgresql: async () => `${await started(join(SERVERS, "postgres-server"))}&lease=5`,
-    s3: async () => {
-        const port = await started(join(VENV, "python"), join(SERVERS, "servers", "moto_server.py"));
-        return `s3://states/fleet?region=us-east-1&endpoint=http://127.0.0.1:${port}&lease=5`;
-    },
-};
+const postgresql = () => Backend.of((place) => `${place}&lease=5`, join(SERVERS, "postgres-server"));
+const s3 = () =>
+    Backend.of(
+        (port) => `s3://states/fleet?region=us-east-1&endpoint=http://127.0.0.1:${port}&lease=5`,
+        join(VENV, "python"),
+        join(SERVERS, "servers", "moto_server.py"),
+    );
 
 // What a store does is the same Rust code, which Python asks by day; a killed worker in Node is in fleet_run.test.ts.
-nightly.each(Object.entries(BACKENDS))(
+nightly.each(Object.entries({ postgresql, s3 }))(
     "a run is whole on another backend although a worker was killed: %s",
     async (_, begun) => {
         const fleet = new FleetFolder(await FleetServer.started());
-        const backend = await begun();
+        const { address: backend } = await begun();
         Object.assign(fleet.variables, { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" });
         const rows = NAMES.map((tenant) => ({ tenant }));
         const stacks = { project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows };
@@ -59,3 +78,26 @@ nightly.each(Object.entries(BACKENDS))(
         fleet.expectWhole();
     },
 );
+
+nightly("a run outlives restarts of its backend", async () => {
+    const fleet = new FleetFolder(await FleetServer.started());
+    const backend = await postgresql();
+    const rows = NAMES.map((tenant) => ({ tenant }));
+    const stacks = { project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows };
+    fleet.write([{ ...stacks, config: { holds: "true" } }], { backend: backend.address });
+    fleet.worker("--slots", "4");
+    const run = fleet.detached("up");
+    await until(() => fleet.marks("held").length === 4, "stacks at work");
+    await backend.restart();
+    fleet.letGo();
+    await until(() => fleet.begun() >= 6, "further stacks");
+    await backend.restart();
+
+    const ends = Object.values(fleet.results(run).ends);
+
+    expect(ends.filter(({ outcome }) => outcome !== "done" && outcome !== "unchanged")).toEqual([]);
+    expect(fleet.objects()).toEqual(Object.fromEntries(NAMES.map((name) => [name, 3])));
+    expect(fleet.run(["up"]).counts.unchanged).toBe(NAMES.length);
+    await fleet.fetchStates(backend.address, "tenant", NAMES);
+    fleet.expectWhole();
+});

@@ -81,7 +81,7 @@ test("a run is watched paused and goes on", async () => {
     expect(readFileSync(join(fleet.folder, "run.html"), "utf8")).toContain(run);
 });
 
-test("a stack that a stop keeps from its next start says of what it failed", () => {
+nightly("a stack that a stop keeps from its next start says of what it failed", () => {
     const fleet = new FleetFolder(server);
     const settings = { limits: { at_a_time: 1 }, retry: { provider: 2, first_wait: "1s" }, stop_after: 1 };
     fleet.write(stacksOf(2, { fails: "always", files: "2" }), settings);
@@ -135,7 +135,7 @@ test("schedules are those of the file", async () => {
     expect(fleet.told(["schedules"])).toEqual({});
 });
 
-test("a run without workers says what is missing", async () => {
+nightly("a run without workers says what is missing", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(1));
     const { child, said } = fleet.beside("up", "--yes");
@@ -250,7 +250,7 @@ test("what cannot be is told with the command that helps", async () => {
     expect(fleet.command(["up", "--yes"], 2).stderr).toMatch(/fleet\.yaml[\s\S]*limits/);
 });
 
-test("stacks get the key of the fleet", () => {
+nightly("stacks get the key of the fleet", () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(2, { plan: "gold" }), { key: "stack" });
     fleet.worker();

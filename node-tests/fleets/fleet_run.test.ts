@@ -114,7 +114,7 @@ test("a failed stack takes along those that need it and retry does the rest", ()
     fleet.expectWhole();
 });
 
-test("two fleets over the same stacks exclude each other", async () => {
+nightly("two fleets over the same stacks exclude each other", async () => {
     const [one, other] = [new FleetFolder(server), new FleetFolder(server)];
     const stacks = [free(6, { holds: "true" })];
     one.write(stacks);

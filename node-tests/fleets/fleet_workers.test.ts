@@ -93,7 +93,7 @@ nightly("status says what a stack waits for", async () => {
     fleet.command(["cancel", run]);
 });
 
-test("a worker gets no stacks of programs that are others now", async () => {
+nightly("a worker gets no stacks of programs that are others now", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(2, { plan: "gold" }));
     const older = fleet.worker();
@@ -174,7 +174,7 @@ test("a worker that can load some of its programs says which stacks fail there",
     expect(ready).toContain("ready: 8 stacks at a time");
 });
 
-test("a worker loads the programs of its own queues alone", () => {
+nightly("a worker loads the programs of its own queues alone", () => {
     const fleet = new FleetFolder(server);
     fleet.write([{ ...broken(fleet), queue: "eu" }, ...stacksOf(1)]);
     fleet.worker();
@@ -183,7 +183,7 @@ test("a worker loads the programs of its own queues alone", () => {
     expect(saidBy(fleet).join("")).not.toContain("broken");
 });
 
-test("a process of a worker that is killed is followed by another", async () => {
+nightly("a process of a worker that is killed is followed by another", async () => {
     const fleet = new FleetFolder(server);
     fleet.write(stacksOf(1));
     const log = () => readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
@@ -256,7 +256,7 @@ exports.program = async () => {
 };
 `;
 
-test("lines that programs print have their stack before them", () => {
+nightly("lines that programs print have their stack before them", () => {
     const fleet = new FleetFolder(server);
     writeFileSync(join(fleet.folder, "prints.cjs"), PRINTS);
     const project = join(fleet.folder, "rooms");

@@ -13,7 +13,7 @@ import {
     symlinkSync,
     writeFileSync,
 } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -76,6 +76,65 @@ export function isServed(port: number): Promise<boolean> {
         });
         found.once("error", () => resolve(false));
     });
+}
+
+/** A way to a server on this machine that can be cut: connections stay, and nothing comes through. */
+export class Wire {
+    readonly #listener: Server;
+    /** By each end of a connection, where what comes from there goes. */
+    readonly #ways = new Map<Socket, Socket>();
+    #isOpen = true;
+
+    private constructor(
+        readonly port: number,
+        target: number,
+    ) {
+        this.#listener = createServer((caller) => {
+            const server = connect(target, "127.0.0.1");
+            for (const [source, sink] of [
+                [caller, server],
+                [server, caller],
+            ] as const) {
+                this.#ways.set(source, sink);
+                source.on("error", () => sink.destroy());
+                source.on("close", () => this.#ways.delete(source));
+                if (this.#isOpen) {
+                    source.pipe(sink);
+                }
+            }
+        });
+    }
+
+    /** One that is closed when the test is over. */
+    static async to({ port: target }: FleetServer): Promise<Wire> {
+        const wire = new Wire(await freePort(), target);
+        await new Promise<void>((resolve) => wire.#listener.listen(wire.port, "127.0.0.1", resolve));
+        onTestFinished(() => wire.#close());
+        return wire;
+    }
+
+    /** From now on nothing comes through. */
+    cut(): void {
+        this.#isOpen = false;
+        for (const [source, sink] of this.#ways) {
+            source.unpipe(sink).pause();
+        }
+    }
+
+    /** What was sent in the meantime comes, and all that follows. */
+    mend(): void {
+        this.#isOpen = true;
+        for (const [source, sink] of this.#ways) {
+            source.pipe(sink);
+        }
+    }
+
+    #close(): void {
+        this.#listener.close();
+        for (const socket of this.#ways.keys()) {
+            socket.destroy();
+        }
+    }
 }
 
 /** The processes that a process has started, the first one first. */
@@ -223,15 +282,25 @@ export class FleetFolder {
         writeFileSync(join(this.folder, "fleet.yaml"), JSON.stringify(document, undefined, 2));
     }
 
-    /** Runs `maloko fleet ...` in the folder, which ends with this code. */
-    command(words: string[], code = 0): { stdout: string; stderr: string } {
+    /** Another file of the same fleet, whose workers reach the server by this way. */
+    fileByWayOf(wire: Wire): string {
+        const document = JSON.parse(readFileSync(join(this.folder, "fleet.yaml"), "utf8")) as object;
+        const file = join(this.folder, "by-wire.yaml");
+        writeFileSync(file, JSON.stringify({ ...document, engine: `temporal://127.0.0.1:${wire.port}/default` }));
+        return file;
+    }
+
+    /** Runs `maloko fleet ...` in the folder, which ends with this code, or with any (`null`). */
+    command(words: string[], code: number | null = 0): { stdout: string; stderr: string } {
         const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, "fleet", ...words], {
             cwd: this.folder,
             env: this.variables,
             encoding: "utf8",
             stdio: ["ignore", "pipe", "pipe"],
         });
-        expect(status, stdout + stderr).toBe(code);
+        if (code !== null) {
+            expect(status, stdout + stderr).toBe(code);
+        }
         return { stdout, stderr };
     }
 
@@ -281,6 +350,11 @@ export class FleetFolder {
         return this.#started(process.execPath, [COMMAND, "fleet", "worker", ...words]);
     }
 
+    /** Starts a worker that has these variables besides. */
+    workerWith(variables: NodeJS.ProcessEnv, ...words: string[]): ChildProcess {
+        return this.#started(process.execPath, [COMMAND, "fleet", "worker", ...words], variables);
+    }
+
     /** Starts a worker of Python. */
     pythonWorker(...words: string[]): ChildProcess {
         return this.#started(join(VENV, "python"), ["-m", "maloko", "fleet", "worker", ...words]);
@@ -292,11 +366,10 @@ export class FleetFolder {
         return logs.map((name) => readFileSync(join(this.folder, name), "utf8")).join("");
     }
 
-    #started(program: string, words: string[]): ChildProcess {
+    #started(program: string, words: string[], variables: NodeJS.ProcessEnv = {}): ChildProcess {
         const log = openSync(join(this.folder, `worker-${this.#processes.length}.log`), "w");
-        return this.#kept(
-            spawn(program, words, { cwd: this.folder, env: this.variables, stdio: ["ignore", log, log] }),
-        );
+        const env = { ...this.variables, ...variables };
+        return this.#kept(spawn(program, words, { cwd: this.folder, env, stdio: ["ignore", log, log] }));
     }
 
     /** Begins a command that goes on beside the test; what it has said until now is in `stderr`. */

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -139,6 +140,45 @@ def _opened(document: Any) -> Iterator[tuple[bool, bytes]]:
             yield from _opened(member)
 
 
+class Wire:
+    """A way to a server on this machine that can be cut: connections stay, and nothing comes through."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._is_open = threading.Event()
+        self._is_open.set()
+        self._listener = socket.create_server(("127.0.0.1", free_port()))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """From now on nothing comes through."""
+        self._is_open.clear()
+
+    def mend(self) -> None:
+        """What was sent in the meantime comes, and all that follows."""
+        self._is_open.set()
+
+    def close(self) -> None:
+        """Ends it, for whoever is connected, too."""
+        self._listener.close()
+        self.mend()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                caller, _ = self._listener.accept()
+                server = socket.create_connection(("127.0.0.1", self._target))
+                for source, sink in ((caller, server), (server, caller)):
+                    threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError), source, sink:
+            while data := source.recv(65536):
+                self._is_open.wait()
+                sink.sendall(data)
+
+
 class FleetFolder:
     """A folder with a fleet, the programs, and the world that its providers make."""
 
@@ -174,6 +214,14 @@ class FleetFolder:
         }
         self.file.write_text(json.dumps(document, indent=2))
 
+    def file_by_way_of(self, wire: Wire) -> str:
+        """Another file of the same fleet, whose workers reach the server by this way."""
+        document = json.loads(self.file.read_text())
+        document["engine"] = f"temporal://{wire.address}/default"
+        file = self.folder / "by-wire.yaml"
+        file.write_text(json.dumps(document))
+        return str(file)
+
     def command(self, *arguments: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
         """Runs `maloko fleet ...` in the folder."""
         done = completed([*MALOKO, "fleet", *arguments], self.folder, self.variables)
@@ -203,10 +251,11 @@ class FleetFolder:
         assert listed.returncode == 0, listed.stderr
         return [stack["name"] for stack in json.loads(listed.stdout)]
 
-    def worker(self, *arguments: str) -> warm.Process:
-        """Starts a worker."""
+    def worker(self, *arguments: str, **variables: str) -> warm.Process:
+        """Starts a worker, with these variables besides."""
+        command, known = [*MALOKO, "fleet", "worker", *arguments], {**self.variables, **variables}
         with (self.folder / f"worker-{len(self._workers)}.log").open("w") as log:
-            process = warm.start([*MALOKO, "fleet", "worker", *arguments], self.folder, self.variables, log, log)
+            process = warm.start(command, self.folder, known, log, log)
         self._workers.append(process)
         return process
 

@@ -9,6 +9,7 @@ standard streams. What it answers is the process's id, and then its exit code.
 """
 
 import array
+import atexit
 import contextlib
 import faulthandler
 import gc
@@ -20,6 +21,7 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 from typing import NamedTuple
 
 from maloko._sdk.load import load_sdk
@@ -125,6 +127,18 @@ def become(command: Command, path: list[str]) -> None:
     sys.argv[:] = ["", *command.words[1:]]
 
 
+def leave(code: int) -> None:
+    """Ends as Python does, and lets the system free what is loaded: to do that by hand copies it all, in 20 ms."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code & 0xFF)
+    # Python has a code of its own for that.
+    sys.exit(code)
+
+
 def main() -> None:
     address, *modules = sys.argv[1:]
     path = sys.path[1:]
@@ -140,8 +154,15 @@ def main() -> None:
         print("ready", flush=True)
         command = next_command(listener)
     become(command, path)
-    # What `-m` calls.
-    runpy._run_module_as_main(command.words[0])  # type: ignore[attr-defined]
+    try:
+        # What `-m` calls.
+        runpy._run_module_as_main(command.words[0])  # type: ignore[attr-defined]
+    except SystemExit as leaving:
+        if not isinstance(leaving.code, int | None):
+            raise
+        leave(leaving.code or 0)
+    else:
+        leave(0)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ class Files {
     }
 
     async create(props) {
-        const { owner, fails, holds } = props;
+        const { owner, fails, holds, grips } = props;
         const { operationKey, signal } = currentCall();
         fs.mkdirSync(world("objects", owner), { recursive: true });
         if (fails === "always" || (fails === "once" && !fs.existsSync(world("failed", owner)))) {
@@ -24,6 +24,11 @@ class Files {
         }
         if (holds) {
             await hold(signal, owner);
+        }
+        if (grips && !fs.existsSync(world("gripped"))) {
+            fs.writeFileSync(world("gripped"), "");
+            // Nothing else of the thread goes on meanwhile.
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, grips * 1000);
         }
         // A second call for the same object finds it; a second object would be a second file.
         fs.appendFileSync(world("objects", owner, operationKey), `${process.pid}\n`);
@@ -82,6 +87,9 @@ exports.tenant = async () => {
         fails: config.get("fails") ?? "",
         holds: config.getBoolean("holds") ?? false,
     };
+    if (config.get("grips")) {
+        props.grips = config.requireNumber("grips");
+    }
     const outputs = {};
     const network = config.get("network");
     if (network) {

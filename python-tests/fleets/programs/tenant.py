@@ -1,5 +1,6 @@
 """Programs of the fleets under test. Their objects are files of the folder WORLD, named by their operation keys."""
 
+import ctypes
 import os
 import time
 from pathlib import Path
@@ -25,6 +26,10 @@ class Files(ResourceProvider):
         _maybe_fail(props["fails"], world / "failed" / props["owner"])
         if props["holds"]:
             _hold(call, world, props["owner"])
+        if props.get("grips") and not (world / "gripped").exists():
+            (world / "gripped").touch()
+            # No other thread of the process goes on meanwhile.
+            ctypes.PyDLL(None).usleep(props["grips"] * 1_000_000)
         # A second call for the same object finds it; a second object would be a second file.
         with (folder / call.operation_key).open("a") as file:
             file.write(f"{os.getpid()}\n")
@@ -90,6 +95,8 @@ def tenant() -> None:
         reference = pulumi.StackReference(f"organization/net/{network}")
         asked = reference.get_output if early == "lenient" else reference.require_output
         pulumi.export("range", asked("range"))
+    if config.get("grips"):
+        props["grips"] = config.require_int("grips")
     if config.get("warns"):
         pulumi.log.warn(f"look at\n{config.require('warns')}")
     for number in range(config.get_int("files") or 3):
