@@ -79,6 +79,7 @@ def test_tenants_are_deployed_changed_looked_after_and_removed(fleet: Fleet, ser
     assert service.widgets == {}
 
 
+@pytest.mark.nightly
 def test_a_tenant_that_the_service_refuses_fails_alone(fleet: Fleet, service: WidgetService) -> None:
     fleet.replace("tenants.csv", "wonka,us,3,medium", "wonka,us,3,huge")
     others = REGIONS + len(tenants(fleet)) - 1
