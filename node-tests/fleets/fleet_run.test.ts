@@ -200,6 +200,40 @@ test("cancel reaches providers and the run ends last", async () => {
     expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
 });
 
+// By day Python asks it, where stacks are to be retried.
+nightly.each(["paused", "to be retried", "without workers"])(
+    "cancel ends a run of which nothing is at work: %s",
+    async (phase) => {
+        const fleet = new FleetFolder(server);
+        const configs: Record<string, Record<string, string>> = {
+            "to be retried": { fails: "always" },
+            paused: { holds: "true" },
+        };
+        const retry = { provider: 5, first_wait: "1h", longest_wait: "1h" };
+        fleet.write([free(2, configs[phase] ?? {})], { limits: { at_a_time: 1 }, retry });
+        // One that serves no stacks answers in place of the run.
+        fleet.worker(...(phase === "without workers" ? ["--queue", "none"] : []));
+        const run = fleet.detached("up");
+        if (phase === "to be retried") {
+            await until(() => fleet.marks("failed").length === 2, "both stacks to fail");
+        }
+        if (phase === "paused") {
+            await until(() => fleet.marks("held").length > 0, "the first stack to be at work");
+            fleet.command(["pause", run]);
+            fleet.letGo();
+            const made = () => Object.values(fleet.objects()).reduce((sum, count) => sum + count, 0);
+            await until(() => made() === 3, "the first stack to end");
+        }
+
+        fleet.command(["cancel", run]);
+
+        const outcomes = Object.values(fleet.results(run, 8).ends).map(({ outcome }) => outcome);
+        expect(outcomes.sort()).toEqual(phase === "paused" ? ["cancelled", "done"] : ["cancelled", "cancelled"]);
+        expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
+        fleet.expectWhole();
+    },
+);
+
 test("a worker that is told to end hands its stacks over", async () => {
     const fleet = new FleetFolder(server);
     fleet.write([free(4, { holds: "true" })]);

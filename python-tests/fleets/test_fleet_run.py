@@ -5,8 +5,10 @@ import json
 import signal
 from typing import Any
 
+import pytest
 from conftest import MakeFleet
 from fleet_kit import COMMANDS, FleetServer, until
+from night import by_day
 
 NETWORKS = {"project": "net", "program": "tenant.py:network", "stack": "{region}", "for": {"region": ["eu", "us"]}}
 """Two stacks that others need."""
@@ -158,6 +160,31 @@ def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, mak
     assert json.loads(fleet.command("history", "--json").stdout)[0]["state"] == "cancelled"
     fleet.let_go()
     assert fleet.run("up")["counts"]["done"] == 12
+    fleet.assert_whole()
+
+
+@pytest.mark.parametrize("phase", by_day(["to be retried", "paused", "without workers"], lambda _, place: place == 0))
+def test_cancel_ends_a_run_of_which_nothing_is_at_work(server: FleetServer, make_fleet: MakeFleet, phase: str) -> None:
+    fleet = make_fleet(server)
+    config = {"to be retried": {"fails": "always"}, "paused": {"holds": "true"}}.get(phase, {})
+    retry = {"provider": 5, "first_wait": "1h", "longest_wait": "1h"}
+    fleet.write([{**tenants(2), "needs": [], "config": config}], limits={"at_a_time": 1}, retry=retry)
+    # One that serves no stacks answers in place of the run.
+    fleet.worker(*(["--queue", "none"] if phase == "without workers" else []))
+    run = fleet.detached("up")
+    if phase == "to be retried":
+        until(lambda: len(fleet.marks("failed")) == 2, "both stacks to fail")
+    if phase == "paused":
+        until(lambda: fleet.marks("held"), "the first stack to be at work")
+        fleet.command("pause", run)
+        fleet.let_go()
+        until(lambda: sum(fleet.objects().values()) == 3, "the first stack to end")
+
+    fleet.command("cancel", run)
+
+    outcomes = [end["outcome"] for end in fleet.results(run, code=8)["ends"].values()]
+    assert sorted(outcomes) == (["cancelled", "done"] if phase == "paused" else ["cancelled"] * 2)
+    assert json.loads(fleet.command("history", "--json").stdout)[0]["state"] == "cancelled"
     fleet.assert_whole()
 
 
