@@ -33,6 +33,9 @@ const SECONDS = 60;
 /** Milliseconds between two commands that look for something: each is a process that takes half a second of a processor. */
 export const COMMANDS = 2000;
 
+/** Milliseconds after which a command hangs. */
+const LONGEST_COMMAND = 250_000;
+
 /** Waits for something that other processes do; fails when it does not come. */
 export async function until<T>(
     holds: () => T | Promise<T>,
@@ -297,6 +300,9 @@ export class FleetFolder {
             env: this.variables,
             encoding: "utf8",
             stdio: ["ignore", "pipe", "pipe"],
+            // vitest cannot end a test that waits for a process.
+            timeout: LONGEST_COMMAND,
+            killSignal: "SIGKILL",
         });
         if (code !== null) {
             expect(status, stdout + stderr).toBe(code);
