@@ -5,7 +5,8 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { ended, FleetFolder, FleetServer, until, VENV } from "../support/fleet-kit";
+import { FleetFolder } from "../support/fleet-kit";
+import { ended, FleetServer, until, VENV } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

@@ -3,7 +3,8 @@ import { type ChildProcess, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { childrenOf, ended, FleetFolder, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-kit";
+import { childrenOf, FleetFolder } from "../support/fleet-kit";
+import { ended, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 // By day in Python.

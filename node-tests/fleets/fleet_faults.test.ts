@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, FleetFolder, FleetServer, until, Wire } from "../support/fleet-kit";
+import { COMMANDS, FleetFolder } from "../support/fleet-kit";
+import { FleetServer, until, Wire } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

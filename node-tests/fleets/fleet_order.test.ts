@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Course } from "../node_modules/maloko/dist/fleet/course/course.js";
 import type { Plan, StackEnd, StackSpec } from "../node_modules/maloko/dist/fleet/wire.js";
-import { FleetFolder, FleetServer } from "../support/fleet-kit";
+import { FleetFolder } from "../support/fleet-kit";
+import { FleetServer } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

@@ -2,7 +2,8 @@
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, ended, FleetFolder, FleetServer, PYTHON_PROGRAMS, type ToldEnd, until } from "../support/fleet-kit";
+import { COMMANDS, FleetFolder, PYTHON_PROGRAMS, type ToldEnd } from "../support/fleet-kit";
+import { ended, FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FleetFolder, FleetServer } from "../support/fleet-kit";
+import { FleetFolder } from "../support/fleet-kit";
+import { FleetServer } from "../support/fleet-server";
 import { byDay } from "../support/night";
 
 const CANARY = "c4n4ry-0f-th3-fl33t";

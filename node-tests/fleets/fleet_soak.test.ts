@@ -1,6 +1,7 @@
 // A long run whose workers are killed again and again; with fewer stacks and kills: MALOKO_FLEET_STACKS, _KILLS.
 import { expect, test } from "vitest";
-import { ended, FleetFolder, FleetServer, until } from "../support/fleet-kit";
+import { FleetFolder } from "../support/fleet-kit";
+import { ended, FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

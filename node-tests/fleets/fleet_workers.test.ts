@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, childrenOf, ended, FleetFolder, FleetServer, type ToldResult, until } from "../support/fleet-kit";
+import { COMMANDS, childrenOf, FleetFolder, type ToldResult } from "../support/fleet-kit";
+import { ended, FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 // By day in Python.

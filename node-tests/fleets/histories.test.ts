@@ -9,7 +9,8 @@ import { temporal } from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { expect, onTestFinished, test } from "vitest";
 import { dataConverter } from "../node_modules/maloko/dist/fleet/codec.js";
-import { COMMANDS, FleetFolder, FleetServer, until } from "../support/fleet-kit";
+import { COMMANDS, FleetFolder } from "../support/fleet-kit";
+import { FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);

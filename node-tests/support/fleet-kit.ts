@@ -1,6 +1,5 @@
-// A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them.
+// A fleet under test: its folder, its world of files, and workers as users start them.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
-import { randomInt } from "node:crypto";
 import {
     cpSync,
     existsSync,
@@ -13,22 +12,18 @@ import {
     symlinkSync,
     writeFileSync,
 } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { inflateSync } from "node:zlib";
 import { expect, onTestFinished } from "vitest";
+import { ended, type FleetServer, VENV, type Wire } from "./fleet-server";
 
 const TESTS = join(dirname(fileURLToPath(import.meta.url)), "..");
 const COMMAND = join(TESTS, "node_modules", ".bin", "maloko");
 const PROGRAMS = join(TESTS, "fleets", "programs");
 /** Where the programs of Python's tests are. */
 export const PYTHON_PROGRAMS = join(TESTS, "..", "python-tests", "fleets", "programs");
-/** What Python's packages have as commands: the server, and the other `maloko`. */
-export const VENV = join(TESTS, "..", ".venv", "bin");
-const SECONDS = 60;
 
 /** Milliseconds between two commands that look for something: each is a process that takes half a second of a processor. */
 export const COMMANDS = 2000;
@@ -36,195 +31,11 @@ export const COMMANDS = 2000;
 /** Milliseconds after which a command hangs. */
 const LONGEST_COMMAND = 250_000;
 
-/** Waits for something that other processes do; fails when it does not come. */
-export async function until<T>(
-    holds: () => T | Promise<T>,
-    what: string,
-    seconds = SECONDS,
-    pause = 50,
-): Promise<NonNullable<T>> {
-    const end = performance.now() + seconds * 1000;
-    while (true) {
-        const found = await holds();
-        if (found) {
-            return found;
-        }
-        if (performance.now() > end) {
-            throw new Error(`waited ${seconds} s for ${what}`);
-        }
-        await new Promise((resolve) => setTimeout(resolve, pause));
-    }
-}
-
-/**
- * A port that nobody has. None of those that the kernel gives to connections: one that waits for a server there may be given
- * the server's own port, reach itself, and keep the server from it.
- */
-export function freePort(): Promise<number> {
-    const port = randomInt(20_000, 32_768);
-    return new Promise((resolve) => {
-        const found = createServer()
-            .once("error", () => resolve(freePort()))
-            .listen(port, "127.0.0.1", () => found.close(() => resolve(port)));
-    });
-}
-
-/** Does somebody listen there? */
-export function isServed(port: number): Promise<boolean> {
-    return new Promise((resolve) => {
-        const found = connect(port, "127.0.0.1");
-        found.once("connect", () => {
-            found.destroy();
-            resolve(true);
-        });
-        found.once("error", () => resolve(false));
-    });
-}
-
-/** A way to a server on this machine that can be cut: connections stay, and nothing comes through. */
-export class Wire {
-    readonly #listener: Server;
-    /** By each end of a connection, where what comes from there goes. */
-    readonly #ways = new Map<Socket, Socket>();
-    #isOpen = true;
-
-    private constructor(
-        readonly port: number,
-        target: number,
-    ) {
-        this.#listener = createServer((caller) => {
-            const server = connect(target, "127.0.0.1");
-            for (const [source, sink] of [
-                [caller, server],
-                [server, caller],
-            ] as const) {
-                this.#ways.set(source, sink);
-                source.on("error", () => sink.destroy());
-                source.on("close", () => this.#ways.delete(source));
-                if (this.#isOpen) {
-                    source.pipe(sink);
-                }
-            }
-        });
-    }
-
-    /** One that is closed when the test is over. */
-    static async to({ port: target }: FleetServer): Promise<Wire> {
-        const wire = new Wire(await freePort(), target);
-        await new Promise<void>((resolve) => wire.#listener.listen(wire.port, "127.0.0.1", resolve));
-        onTestFinished(() => wire.#close());
-        return wire;
-    }
-
-    /** From now on nothing comes through. */
-    cut(): void {
-        this.#isOpen = false;
-        for (const [source, sink] of this.#ways) {
-            source.unpipe(sink).pause();
-        }
-    }
-
-    /** What was sent in the meantime comes, and all that follows. */
-    mend(): void {
-        this.#isOpen = true;
-        for (const [source, sink] of this.#ways) {
-            source.pipe(sink);
-        }
-    }
-
-    #close(): void {
-        this.#listener.close();
-        for (const socket of this.#ways.keys()) {
-            socket.destroy();
-        }
-    }
-}
-
 /** The processes that a process has started, the first one first. */
 export function childrenOf({ pid }: ChildProcess): number[] {
     const threads = readdirSync(`/proc/${pid}/task`);
     const texts = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
     return texts.flatMap((text) => text.split(" ").filter((word) => word.trim() !== "")).map(Number);
-}
-
-interface Payload {
-    wasCompressed: boolean;
-    content: Buffer;
-}
-
-/** A development server of Temporal, with its database in a file. */
-export class FleetServer {
-    readonly folder = mkdtempSync(join(tmpdir(), "maloko-temporal-"));
-    readonly database = join(this.folder, "temporal.db");
-    #process: ChildProcess | undefined;
-
-    private constructor(readonly port: number) {}
-
-    /** One that is ready. `cleanUp` is told what removes it. */
-    static async started(cleanUp: (remove: () => Promise<void>) => void = onTestFinished): Promise<FleetServer> {
-        const server = new FleetServer(await freePort());
-        cleanUp(async () => {
-            await server.stop();
-            rmSync(server.folder, { recursive: true, force: true });
-        });
-        await server.start();
-        return server;
-    }
-
-    get address(): string {
-        return `127.0.0.1:${this.port}`;
-    }
-
-    /** Starts it, and waits until it answers. */
-    async start(): Promise<void> {
-        const words = ["server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", String(this.port)];
-        // A run is many small writes; nobody needs them after a power failure.
-        words.push("--db-filename", this.database, "--log-level", "never", "--sqlite-pragma", "synchronous=0");
-        const server = spawn(join(VENV, "temporal"), words, { stdio: "ignore" });
-        this.#process = server;
-        await until(() => {
-            if (!isRunning(server)) {
-                throw new Error("the server ended");
-            }
-            return isServed(this.port);
-        }, `the server at ${this.address}`);
-    }
-
-    /** What is in the payloads of all histories of runs that it keeps, each with whether it was compressed. */
-    payloads(): Payload[] {
-        const listed = this.#told("workflow", "list") as { execution: { workflowId: string; runId: string } }[];
-        return listed.flatMap(({ execution: { workflowId, runId } }) =>
-            opened(this.#told("workflow", "show", "--workflow-id", workflowId, "--run-id", runId)),
-        );
-    }
-
-    #told(...words: string[]): unknown {
-        words.push("--address", this.address, "--output", "json", "--no-json-shorthand-payloads");
-        return JSON.parse(spawnSync(join(VENV, "temporal"), words, { encoding: "utf8" }).stdout);
-    }
-
-    /** Stops it; its database stays. */
-    async stop(): Promise<void> {
-        if (this.#process !== undefined) {
-            await ended(this.#process, "SIGTERM");
-            this.#process = undefined;
-        }
-    }
-}
-
-// What is in the payloads of a document that the server's command has printed.
-function opened(document: unknown): Payload[] {
-    if (typeof document !== "object" || document === null) {
-        return [];
-    }
-    const { metadata, data } = document as { metadata?: { encoding?: string }; data?: string };
-    if (metadata === undefined || data === undefined) {
-        return Object.values(document).flatMap(opened);
-    }
-    const bytes = Buffer.from(data, "base64");
-    const encoding = Buffer.from(metadata.encoding ?? "", "base64").toString();
-    const wasCompressed = encoding === "binary/maloko-zlib";
-    return [{ wasCompressed, content: wasCompressed ? inflateSync(bytes) : bytes }];
 }
 
 /** An end of a stack, as `--json` prints it. */
@@ -479,18 +290,4 @@ interface Kept {
 
 function byStack(told: Omit<ToldResult, "ends"> & { ends: ToldEnd[] }): ToldResult {
     return { ...told, ends: Object.fromEntries(told.ends.map((end) => [end.id, end])) };
-}
-
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-    return exitCode === null && signalCode === null;
-}
-
-/** Sends a process a signal and waits for its end; gives its exit code. */
-export async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-    if (isRunning(child)) {
-        const over = new Promise((resolve) => child.once("exit", resolve));
-        child.kill(signal);
-        await over;
-    }
-    return child.exitCode;
 }
