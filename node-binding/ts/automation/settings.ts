@@ -2,8 +2,11 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { ProjectSettings, StackSettings } from "@pulumi/pulumi/automation";
-import { parse, type ScalarTag, stringify } from "yaml";
+import type { ScalarTag } from "yaml";
 import { mapMembers } from "../process/members";
+
+// Loaded where a file is read or written: it has seventy modules, and most runs and commands of fleets do neither.
+const yaml = () => require("yaml") as typeof import("yaml");
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -110,7 +113,7 @@ function read(file: string): unknown {
     try {
         const settings: unknown = file.endsWith(".json")
             ? JSON.parse(text)
-            : exact(parse(text, { intAsBigInt: true, customTags: (tags) => [...OTHERWISE, ...tags] }));
+            : exact(yaml().parse(text, { intAsBigInt: true, customTags: (tags) => [...OTHERWISE, ...tags] }));
         if (settings === null || settings === undefined) {
             return {};
         }
@@ -135,7 +138,7 @@ function exact(value: unknown): unknown {
 function write(file: string, settings: object): void {
     const text = file.endsWith(".json")
         ? `${JSON.stringify(settings, null, 4)}\n`
-        : stringify(settings, { customTags: [NUMBER_LIKE] });
+        : yaml().stringify(settings, { customTags: [NUMBER_LIKE] });
     const beside = `${file}.${process.pid}.new`;
     fs.writeFileSync(beside, text);
     fs.renameSync(beside, file);
