@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from conftest import MakeFleet
 from fleet_kit import FleetFolder, FleetServer, until
+from temporalio.api.history.v1 import History
 from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
@@ -73,10 +74,11 @@ def test_a_run_is_replayed_as_it_went(server: FleetServer, make_fleet: MakeFleet
 
     if RECORDS:
         RECORDED.mkdir(parents=True, exist_ok=True)
-        (RECORDED / f"{make.__name__}.json").write_text(history.to_json())
+        (RECORDED / f"{make.__name__}.binpb").write_bytes(History(events=history.events).SerializeToString())
 
 
 @pytest.mark.parametrize("make", [failing_run, steered_run])
 def test_the_code_decides_as_it_did_when_runs_of_this_version_were_recorded(make: Any) -> None:
     name = make.__name__
-    replay(WorkflowHistory.from_json(name, (RECORDED / f"{name}.json").read_text()))
+    recorded = History.FromString((RECORDED / f"{name}.binpb").read_bytes())
+    replay(WorkflowHistory(name, recorded.events))
