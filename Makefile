@@ -324,6 +324,7 @@ fleet-histories: export MALOKO_RECORD_HISTORIES = 1
 fleet-histories: $(STAMPS)/python $(STAMPS)/node
 	$(PY) -m pytest -q python-tests/fleets/test_histories.py -k replayed_as_it_went
 	cd node-tests && npx vitest run fleets/histories.test.ts -t "replayed as it went"
+	$(PY) conformance/fleets/neutral.py conformance/fleets/histories
 PLANTED_TEST = cd $(PLANTED) && CARGO_TARGET_DIR=$(CURDIR)/target/planted $(CARGO_TEST) \
 	$(foreach crate,core stores cli model test-support,--features maloko-$(crate)/planted-bugs)
 model-bugs: $(STAMPS)/test-servers

@@ -1,5 +1,6 @@
 // Fleets whose states are elsewhere than in a directory: what a worker that was killed has begun, the others end.
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
@@ -20,7 +21,11 @@ class Backend {
     address = "";
 
     private constructor(private readonly server: ChildProcessByStdio<Writable, Readable, null>) {
-        onTestFinished(() => void server.stdin.end());
+        const over = once(server, "exit");
+        onTestFinished(async () => {
+            server.stdin.end();
+            await over;
+        });
         this.#said = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
     }
 
@@ -38,7 +43,9 @@ class Backend {
     }
 
     async #line(): Promise<string> {
-        return String((await this.#said.next()).value);
+        const { value, done } = await this.#said.next();
+        expect(done, "no server; what is missing is said above").not.toBe(true);
+        return String(value);
     }
 }
 

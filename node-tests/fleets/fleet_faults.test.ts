@@ -63,14 +63,14 @@ nightly("a worker that is cut off from the server makes nothing twice", async ()
     fleet.worker("--slots", "2", "--file", fleet.fileByWayOf(wire));
     const run = fleet.detached("up");
     await until(() => fleet.marks("held").length === 2, "both stacks at work");
-    wire.cut();
+    await wire.cut();
     const other = fleet.worker();
     // The first one is alive, and holds both stacks.
-    await until(() => isTakenOver(fleet, run, 2), "the other worker to try", undefined, COMMANDS);
+    await until(() => isTakenOver(fleet, run, 2), "the other worker to try", 180, COMMANDS);
     fleet.letGo();
 
     const made = Object.values(fleet.results(run).ends);
-    wire.mend();
+    await wire.mend();
 
     expect(made.filter(({ outcome }) => outcome !== "done" && outcome !== "unchanged")).toEqual([]);
     expect(new Set(made.map(({ worker }) => worker?.split(":").at(-1)))).toEqual(new Set([String(other.pid)]));
@@ -87,6 +87,7 @@ nightly("a provider that holds the interpreter makes nothing twice", async () =>
 
     const made = Object.values(fleet.results(run).ends);
 
+    expect(existsSync(join(fleet.world, "let-go"))).toBe(true);
     expect(made.filter(({ outcome }) => outcome !== "done" && outcome !== "unchanged")).toEqual([]);
     // The silent worker was followed.
     expect(made.filter(({ attempts }) => attempts > 1)).not.toEqual([]);

@@ -215,15 +215,16 @@ nightly.each(["paused", "to be retried", "without workers"])(
         // One that serves no stacks answers in place of the run.
         fleet.worker(...(phase === "without workers" ? ["--queue", "none"] : []));
         const run = fleet.detached("up");
+        const counts = () => fleet.told<{ counts: Record<string, number> }>(["status", run]).counts;
         if (phase === "to be retried") {
-            await until(() => fleet.marks("failed").length === 2, "both stacks to fail");
+            await until(() => counts().retrying === 2, "both stacks to fail", undefined, COMMANDS);
         }
         if (phase === "paused") {
             await until(() => fleet.marks("held").length > 0, "the first stack to be at work");
             fleet.command(["pause", run]);
             fleet.letGo();
-            const made = () => Object.values(fleet.objects()).reduce((sum, count) => sum + count, 0);
-            await until(() => made() === 3, "the first stack to end");
+            const hasEnded = () => counts().running === 0 && counts().done === 1;
+            await until(hasEnded, "the first stack to end", undefined, COMMANDS);
         }
 
         fleet.command(["cancel", run]);

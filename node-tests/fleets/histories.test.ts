@@ -9,7 +9,7 @@ import { temporal } from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { expect, onTestFinished, test } from "vitest";
 import { dataConverter } from "../node_modules/maloko/dist/fleet/codec.js";
-import { COMMANDS, FleetFolder } from "../support/fleet-kit";
+import { FleetFolder } from "../support/fleet-kit";
 import { FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
@@ -59,7 +59,7 @@ async function steeredRun(fleet: FleetFolder): Promise<string> {
     fleet.write([{ ...stacks, config: { holds: "true" } }], { limits: { at_a_time: 2 } });
     fleet.worker();
     const run = fleet.detached("up");
-    await until(() => fleet.marks("held").length === 2, "two stacks at work", undefined, COMMANDS);
+    await until(() => fleet.marks("held").length === 2, "two stacks at work");
     fleet.command(["pause", run]);
     fleet.command(["resume", run]);
     fleet.command(["cancel", run]);

@@ -1,11 +1,13 @@
 // A Temporal server of a test's own, and the ways to it: ports, waiting, and a wire that can be cut.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { inflateSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 
@@ -60,60 +62,34 @@ export function isServed(port: number): Promise<boolean> {
 
 /** A way to a server on this machine that can be cut: connections stay, and nothing comes through. */
 export class Wire {
-    readonly #listener: Server;
-    /** By each end of a connection, where what comes from there goes. */
-    readonly #ways = new Map<Socket, Socket>();
-    #isOpen = true;
-
     private constructor(
         readonly port: number,
-        target: number,
-    ) {
-        this.#listener = createServer((caller) => {
-            const server = connect(target, "127.0.0.1");
-            for (const [source, sink] of [
-                [caller, server],
-                [server, caller],
-            ] as const) {
-                this.#ways.set(source, sink);
-                source.on("error", () => sink.destroy());
-                source.on("close", () => this.#ways.delete(source));
-                if (this.#isOpen) {
-                    source.pipe(sink);
-                }
-            }
-        });
-    }
+        private readonly thread: Worker,
+    ) {}
 
     /** One that is closed when the test is over. */
     static async to({ port: target }: FleetServer): Promise<Wire> {
-        const wire = new Wire(await freePort(), target);
-        await new Promise<void>((resolve) => wire.#listener.listen(wire.port, "127.0.0.1", resolve));
-        onTestFinished(() => wire.#close());
-        return wire;
+        const port = await freePort();
+        const thread = new Worker(new URL("./wire.cjs", import.meta.url), { workerData: { port, target } });
+        onTestFinished(async () => void (await thread.terminate()));
+        await once(thread, "message");
+        return new Wire(port, thread);
     }
 
     /** From now on nothing comes through. */
-    cut(): void {
-        this.#isOpen = false;
-        for (const [source, sink] of this.#ways) {
-            source.unpipe(sink).pause();
-        }
+    cut(): Promise<void> {
+        return this.#told("cut");
     }
 
     /** What was sent in the meantime comes, and all that follows. */
-    mend(): void {
-        this.#isOpen = true;
-        for (const [source, sink] of this.#ways) {
-            source.pipe(sink);
-        }
+    mend(): Promise<void> {
+        return this.#told("mend");
     }
 
-    #close(): void {
-        this.#listener.close();
-        for (const socket of this.#ways.keys()) {
-            socket.destroy();
-        }
+    async #told(word: string): Promise<void> {
+        const done = once(this.thread, "message");
+        this.thread.postMessage(word);
+        await done;
     }
 }
 

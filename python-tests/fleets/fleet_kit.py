@@ -147,9 +147,9 @@ class Wire:
         self._target = port
         self._is_open = threading.Event()
         self._is_open.set()
-        self._listener = socket.create_server(("127.0.0.1", free_port()))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._sockets = [socket.create_server(("127.0.0.1", free_port()))]
+        self.address = f"127.0.0.1:{self._sockets[0].getsockname()[1]}"
+        threading.Thread(target=self._accept, args=(self._sockets[0],), daemon=True).start()
 
     def cut(self) -> None:
         """From now on nothing comes through."""
@@ -161,22 +161,33 @@ class Wire:
 
     def close(self) -> None:
         """Ends it, for whoever is connected, too."""
-        self._listener.close()
         self.mend()
+        for each in self._sockets:
+            _hang_up(each)
 
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
+    def _accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(OSError), listener:
             while True:
-                caller, _ = self._listener.accept()
+                caller, _ = listener.accept()
+                self._sockets.append(caller)
                 server = socket.create_connection(("127.0.0.1", self._target))
+                self._sockets.append(server)
                 for source, sink in ((caller, server), (server, caller)):
                     threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
 
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError), source, sink:
+        with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 self._is_open.wait()
                 sink.sendall(data)
+        _hang_up(sink)
+        source.close()
+
+
+def _hang_up(each: socket.socket) -> None:
+    """Ends a connection, also for a thread that waits for what comes from there."""
+    with contextlib.suppress(OSError):
+        each.shutdown(socket.SHUT_RDWR)
 
 
 class FleetFolder:

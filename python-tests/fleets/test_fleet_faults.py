@@ -60,7 +60,7 @@ def test_a_worker_that_is_cut_off_from_the_server_makes_nothing_twice(
     wire.cut()
     other = fleet.worker()
     # The first one is alive, and holds both stacks.
-    until(lambda: is_taken_over(fleet, run, 2), "the other worker to try", pause=COMMANDS)
+    until(lambda: is_taken_over(fleet, run, 2), "the other worker to try", 180, COMMANDS)
     fleet.let_go()
 
     ends = fleet.results(run)["ends"].values()
@@ -82,6 +82,7 @@ def test_a_provider_that_holds_the_interpreter_makes_nothing_twice(server: Fleet
 
     ends = fleet.results(run)["ends"].values()
 
+    assert (fleet.world / "let-go").exists()
     assert {end["outcome"] for end in ends} <= {"done", "unchanged"}
     assert any(end["attempts"] > 1 for end in ends), "the silent worker was followed"
     assert_all_whole(fleet, 4)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from conftest import MakeFleet
 from fleet_kit import FleetServer
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maloko.fleet._course import Course
@@ -16,6 +16,8 @@ from maloko.fleet._wire import Plan, StackEnd
 
 MOST = 50
 """Stacks of a fleet."""
+LEAST = 20
+"""Stacks of a fleet that runs; some of them are skipped."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def end_of(name: str, outcome: str) -> StackEnd:
 
 
 @given(st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_the_course_begins_nothing_early_and_skips_what_needs_what_failed(draw: random.Random) -> None:
     graph, at_a_time = graph_of(draw), draw.randint(1, 8)
     course = Course(plan_of(graph, at_a_time), None, 0.0)
@@ -76,9 +79,11 @@ def test_the_course_begins_nothing_early_and_skips_what_needs_what_failed(draw: 
             assert all(course.ends[need]["outcome"] == "done" for need in stack["needs"])
             begun.append(stack["id"])
         assert len(course.running) <= at_a_time
-        if course.running:
-            name = draw.choice(sorted(course.running))
-            course.ended(end_of(name, graph.outcomes[name]), now)
+        if course.is_over:
+            break
+        assert course.running, "the course stands still"
+        name = draw.choice(sorted(course.running))
+        course.ended(end_of(name, graph.outcomes[name]), now)
         now += 1
 
     assert {name: end["outcome"] for name, end in course.ends.items()} == graph.outcomes
@@ -100,7 +105,9 @@ def outcomes_of(result: dict[str, Any]) -> dict[str, str]:
 def test_a_run_goes_in_order_and_retry_does_just_the_rest(
     server: FleetServer, make_fleet: MakeFleet, seed: int
 ) -> None:
-    graph = graph_of(random.Random(seed))
+    draw = random.Random(seed)
+    drawn = (graph_of(draw) for _ in range(1000))
+    graph = next(it for it in drawn if len(it.needs) >= LEAST and "skipped" in it.outcomes.values())
     fleet = make_fleet(server)
 
     def write(failing: frozenset[int]) -> None:
@@ -111,7 +118,7 @@ def test_a_run_goes_in_order_and_retry_does_just_the_rest(
     for _ in range(2):
         fleet.worker("--slots", "4")
 
-    result = fleet.run("up", code=1 if graph.failing else 0)
+    result = fleet.run("up", code=1)
 
     assert outcomes_of(result) == graph.outcomes
     made = {
@@ -122,9 +129,8 @@ def test_a_run_goes_in_order_and_retry_does_just_the_rest(
         if graph.outcomes[f"s{number}"] == "done":
             assert all(made[f"s{it}"][-1] <= made[f"s{number}"][0] for it in needs), (number, needs)
     rest = {name for name, outcome in graph.outcomes.items() if outcome != "done"}
-    if rest:
-        write(frozenset())
-        again = fleet.run("retry", result["run"])
-        assert outcomes_of(again) == dict.fromkeys(rest, "done")
+    write(frozenset())
+    again = fleet.run("retry", result["run"])
+    assert outcomes_of(again) == dict.fromkeys(rest, "done")
     assert fleet.objects() == dict.fromkeys(graph.outcomes, 2)
     fleet.assert_whole()

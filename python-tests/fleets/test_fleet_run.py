@@ -172,13 +172,18 @@ def test_cancel_ends_a_run_of_which_nothing_is_at_work(server: FleetServer, make
     # One that serves no stacks answers in place of the run.
     fleet.worker(*(["--queue", "none"] if phase == "without workers" else []))
     run = fleet.detached("up")
+
+    def counts(**expected: int) -> bool:
+        told = json.loads(fleet.command("status", run, "--json").stdout)["counts"]
+        return bool(expected.items() <= told.items())
+
     if phase == "to be retried":
-        until(lambda: len(fleet.marks("failed")) == 2, "both stacks to fail")
+        until(lambda: counts(retrying=2), "both stacks to fail", pause=COMMANDS)
     if phase == "paused":
         until(lambda: fleet.marks("held"), "the first stack to be at work")
         fleet.command("pause", run)
         fleet.let_go()
-        until(lambda: sum(fleet.objects().values()) == 3, "the first stack to end")
+        until(lambda: counts(running=0, done=1), "the first stack to end", pause=COMMANDS)
 
     fleet.command("cancel", run)
 

@@ -161,13 +161,7 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
     const description = await described(handle);
     const infos = description.raw.pendingActivities ?? [];
     const pending = await Promise.all(infos.map(async (info) => atWork(info, await failureOf(info, handle))));
-    const counts = { ...told.counts };
-    for (const stack of pending) {
-        if (!stack.isRunning) {
-            counts.running -= 1;
-            counts[stack.attempt > 1 ? "retrying" : "waiting"] += 1;
-        }
-    }
+    const counts = countsWith(told.counts, pending);
     const ended = hasEnded(description);
     const now = (ended ? (description.closeTime ?? new Date()) : new Date()).getTime() / 1000;
     const waiting = told.retries.map(([stack, at, attempt, text]) => ({
@@ -216,6 +210,21 @@ async function failureOf(info: Pending, { client }: WorkflowHandle): Promise<str
     }
     const told = parseJson(Buffer.from(payloads[0]?.data ?? []).toString()) as { message?: string };
     return told.message ?? "";
+}
+
+/**
+ * The counts of a run, in which all that it has given to the server runs, by what the server says of it a moment later. What the
+ * run has given to it in that moment is counted as waiting already.
+ */
+export function countsWith(counts: Counts, pending: readonly Pick<StackProgress, "isRunning" | "attempt">[]): Counts {
+    const waiting = pending.filter(({ isRunning }) => !isRunning).slice(0, counts.running);
+    const again = waiting.filter(({ attempt }) => attempt > 1).length;
+    return {
+        ...counts,
+        running: counts.running - waiting.length,
+        retrying: counts.retrying + again,
+        waiting: counts.waiting + waiting.length - again,
+    };
 }
 
 function atWork(info: Pending, failure: string): StackProgress {

@@ -25,10 +25,10 @@ class Files {
         if (holds) {
             await hold(signal, owner);
         }
-        if (grips && !fs.existsSync(world("gripped"))) {
-            fs.writeFileSync(world("gripped"), "");
+        if (grips && isFirst("gripped")) {
             // Nothing else of the thread goes on meanwhile.
             Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, grips * 1000);
+            fs.writeFileSync(world("let-go"), "");
         }
         // A second call for the same object finds it; a second object would be a second file.
         fs.appendFileSync(world("objects", owner, operationKey), `${process.pid}\n`);
@@ -45,6 +45,15 @@ class Files {
 
     async delete(id) {
         fs.rmSync(world("objects", id), { force: true });
+    }
+}
+
+function isFirst(name) {
+    try {
+        fs.writeFileSync(world(name), "", { flag: "wx" });
+        return true;
+    } catch {
+        return false;
     }
 }
 

@@ -26,10 +26,10 @@ class Files(ResourceProvider):
         _maybe_fail(props["fails"], world / "failed" / props["owner"])
         if props["holds"]:
             _hold(call, world, props["owner"])
-        if props.get("grips") and not (world / "gripped").exists():
-            (world / "gripped").touch()
+        if props.get("grips") and _is_first(world / "gripped"):
             # No other thread of the process goes on meanwhile.
-            ctypes.PyDLL(None).usleep(props["grips"] * 1_000_000)
+            ctypes.PyDLL(None).usleep(int(props["grips"]) * 1_000_000)
+            (world / "let-go").touch()
         # A second call for the same object finds it; a second object would be a second file.
         with (folder / call.operation_key).open("a") as file:
             file.write(f"{os.getpid()}\n")
@@ -44,6 +44,14 @@ class Files(ResourceProvider):
 
     def delete(self, id_: str, _props: dict[str, Any]) -> None:
         (Path(os.environ["WORLD"]) / "objects" / id_).unlink(missing_ok=True)
+
+
+def _is_first(mark: Path) -> bool:
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _maybe_fail(fails: str, mark: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -152,10 +153,7 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
     description = await described(handle)
     infos = description.raw_description.pending_activities
     pending = [_at_work(info, await _failure_of(info, handle)) for info in infos]
-    for stack in pending:
-        if not stack.is_running:
-            told["counts"]["running"] -= 1
-            told["counts"]["retrying" if stack.attempt > 1 else "waiting"] += 1
+    counts = counts_with(told["counts"], pending)
     ended = has_ended(description)
     state = "ended" if ended else "stopping" if told["stopped"] else "paused" if told["paused"] else "running"
     now = (
@@ -185,15 +183,30 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         wave=told["wave"],
         waves=told["waves"],
         stacks=told["stacks"],
-        counts=told["counts"],
+        counts=counts,
         state=state,
-        outcome=outcome_of(told["counts"]) if ended else None,
+        outcome=outcome_of(counts) if ended else None,
         began=told["began"],
         stopped=told["stopped"],
         at_work=sorted(pending, key=lambda stack: -stack.seconds) + waiting,
         failures=[End.of_wire(end) for end in told["failures"]],
         failures_in_all=told["failuresInAll"],
     )
+
+
+def counts_with(counts: dict[str, int], pending: Sequence[StackProgress]) -> dict[str, int]:
+    """The counts of a run, in which all runs that it has given to the server, by what that says of it a moment later.
+
+    What the run has given to it in that moment is counted as waiting already.
+    """
+    waiting = [stack for stack in pending if not stack.is_running][: counts["running"]]
+    again = sum(1 for stack in waiting if stack.attempt > 1)
+    return {
+        **counts,
+        "running": counts["running"] - len(waiting),
+        "retrying": counts["retrying"] + again,
+        "waiting": counts["waiting"] + len(waiting) - again,
+    }
 
 
 async def _failure_of(info: PendingActivityInfo, handle: WorkflowHandle[Any, Any]) -> str:
