@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { FleetFolder } from "../support/fleet-kit";
+import { FleetFolder, stacksOf } from "../support/fleet-kit";
 import { ended, FleetServer, until, VENV } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
@@ -64,10 +64,8 @@ nightly.each(Object.entries({ postgresql, s3 }))(
         const fleet = new FleetFolder(await FleetServer.started());
         const { address: backend } = await begun();
         Object.assign(fleet.variables, { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" });
-        const rows = NAMES.map((tenant) => ({ tenant }));
-        const stacks = { project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows };
         // A dead worker is noticed sooner.
-        fleet.write([{ ...stacks, config: { holds: "true" } }], { backend, heartbeat: "3s" });
+        fleet.write(stacksOf(NAMES.length, { holds: "true" }), { backend, heartbeat: "3s" });
         const lost = fleet.worker("--slots", "3");
         fleet.worker("--slots", "4");
         const run = fleet.detached("up");
@@ -90,9 +88,7 @@ nightly.each(Object.entries({ postgresql, s3 }))(
 nightly("a run outlives restarts of its backend", async () => {
     const fleet = new FleetFolder(await FleetServer.started());
     const backend = await postgresql();
-    const rows = NAMES.map((tenant) => ({ tenant }));
-    const stacks = { project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows };
-    fleet.write([{ ...stacks, config: { holds: "true" } }], { backend: backend.address });
+    fleet.write(stacksOf(NAMES.length, { holds: "true" }), { backend: backend.address });
     fleet.worker("--slots", "4");
     const run = fleet.detached("up");
     await until(() => fleet.marks("held").length === 4, "stacks at work");

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { childrenOf, FleetFolder } from "../support/fleet-kit";
-import { ended, FleetServer, freePort, isServed, until, VENV } from "../support/fleet-server";
+import { ended, freePort, isServed, sharedServer, until, VENV } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 // By day in Python.
@@ -22,21 +22,10 @@ function exitOf(child: ChildProcess): Promise<number | null> {
     return new Promise((resolve) => child.once("exit", resolve));
 }
 
-let server: FleetServer;
-const ends: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-    server = await FleetServer.started((end) => ends.push(end));
-});
-
-afterAll(async () => {
-    for (const end of ends) {
-        await end();
-    }
-});
+const server = sharedServer();
 
 test("a run is watched paused and goes on", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(4, { holds: "true" }), { limits: { at_a_time: 1 } });
     fleet.worker();
     const { stderr } = fleet.command(["up", "--yes", "--detach", "--message", "the first one"]);
@@ -83,7 +72,7 @@ test("a run is watched paused and goes on", async () => {
 });
 
 nightly("a stack that a stop keeps from its next start says of what it failed", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const settings = { limits: { at_a_time: 1 }, retry: { provider: 2, first_wait: "1s" }, stop_after: 1 };
     fleet.write(stacksOf(2, { fails: "always", files: "2" }), settings);
     fleet.worker();
@@ -101,7 +90,7 @@ nightly("a stack that a stop keeps from its next start says of what it failed", 
 });
 
 test("workers of the command end with it", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(2, { holds: "true" }));
     const { child, said } = fleet.beside("up", "--yes", "--workers", "1");
     await until(() => fleet.marks("held").length === 2, "both stacks at work");
@@ -111,7 +100,7 @@ test("workers of the command end with it", async () => {
 });
 
 test("schedules are those of the file", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const entry = { every: "6h", jitter: "1m", verb: "refresh --preview-only", select: "ring=canary" };
     fleet.write(stacksOf(1), { schedules: { drift: entry } });
     const line = "drift: refresh --preview-only of ring=canary every 6h, up to 1m later";
@@ -137,7 +126,7 @@ test("schedules are those of the file", async () => {
 });
 
 nightly("a run without workers says what is missing", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const { child, said } = fleet.beside("up", "--yes");
     await until(() => said().split("\n").length > 3, "what is missing");
@@ -154,7 +143,7 @@ nightly("a run without workers says what is missing", async () => {
 });
 
 test("a run for which nobody answers is watched until somebody does", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const { child, said } = fleet.beside("up", "--yes");
     const over = new Promise((resolve) => child.once("exit", resolve));
@@ -168,7 +157,7 @@ test("a run for which nobody answers is watched until somebody does", async () =
 });
 
 nightly("runs of another key are listed and cancelled", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(2, { holds: "true" }));
     fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
     fleet.worker();
@@ -191,7 +180,7 @@ nightly("runs of another key are listed and cancelled", async () => {
 });
 
 nightly("a run that workers cannot read says so", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     fleet.worker();
     fleet.variables.MALOKO_FLEET_KEY = Buffer.alloc(32).toString("base64");
@@ -204,7 +193,7 @@ nightly("a run that workers cannot read says so", async () => {
 });
 
 test.each(["up", "destroy"])("what is not confirmed is not begun", (verb) => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const file = join(fleet.folder, "fleet.yaml");
     const asked = JSON.stringify({ command: verb, file, directory: fleet.folder, interactive: true });
@@ -223,7 +212,7 @@ test.each(["up", "destroy"])("what is not confirmed is not begun", (verb) => {
 });
 
 test("what cannot be is told with the command that helps", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     expect(fleet.command(["up"], 2).stderr).toContain("add --yes");
     expect(fleet.command(["status", "nobody"], 1).stderr).toContain("knows no run 'nobody'");
@@ -252,7 +241,7 @@ test("what cannot be is told with the command that helps", async () => {
 });
 
 nightly("stacks get the key of the fleet", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(2, { plan: "gold" }), { key: "stack" });
     fleet.worker();
     fleet.run(["up"]);
@@ -276,7 +265,7 @@ async function startedDev(fleet: FleetFolder, ...words: string[]) {
 }
 
 test("dev has a server and workers until ctrl c", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const port = await freePort();
     fleet.write(stacksOf(2, { plan: "gold" }), { engine: `temporal://127.0.0.1:${port}/default` });
     const up = fleet.beside("up", "--yes");
@@ -303,7 +292,7 @@ test("dev has a server and workers until ctrl c", async () => {
 });
 
 nightly("dev says that its server has ended", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1), { engine: undefined });
     const port = await freePort();
     const { child, said } = await startedDev(fleet, "--port", String(port));
@@ -320,11 +309,11 @@ nightly("dev says that its server has ended", async () => {
 });
 
 test("dev refuses a port that the file contradicts", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const lines = readFileSync(join(fleet.folder, "fleet.yaml"), "utf8").split("\n");
     const line = lines.findIndex((text) => text.includes('"engine"')) + 1;
-    const { port } = server;
+    const { port } = server();
 
     expect(fleet.command(["dev", "--port", String(port + 1)], 2).stderr).toBe(
         `error: \`--port\` says ${port + 1}, and fleet.yaml:${line} has the engine at 127.0.0.1:${port}, where workers and ` +
@@ -335,7 +324,7 @@ test("dev refuses a port that the file contradicts", () => {
 });
 
 test("without its packages it says which", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const hidden = join(fleet.folder, "hidden.cjs");
     writeFileSync(

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, FleetFolder } from "../support/fleet-kit";
-import { FleetServer, until, Wire } from "../support/fleet-server";
+import { expect, test } from "vitest";
+import { COMMANDS, FleetFolder, stacksOf } from "../support/fleet-kit";
+import { sharedServer, until, Wire } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);
@@ -20,11 +20,6 @@ const KILL_POINTS = [
     "kill::before-release",
     "kill::after-release",
 ];
-
-function stacksOf(count: number, config: Record<string, string> = {}): object[] {
-    const rows = Array.from({ length: count }, (_, number) => ({ tenant: `t${number}` }));
-    return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
-}
 
 /** Has so many of the run's stacks a second worker tried? For a while the server still asks the one that is cut off. */
 function isTakenOver(fleet: FleetFolder, run: string, count: number): boolean {
@@ -43,22 +38,11 @@ function expectAllWhole(fleet: FleetFolder, count: number): void {
     fleet.expectWhole();
 }
 
-let server: FleetServer;
-const ends: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-    server = await FleetServer.started((end) => ends.push(end));
-});
-
-afterAll(async () => {
-    for (const end of ends) {
-        await end();
-    }
-});
+const server = sharedServer();
 
 nightly("a worker that is cut off from the server makes nothing twice", async () => {
-    const fleet = new FleetFolder(server);
-    const wire = await Wire.to(server);
+    const fleet = new FleetFolder(server());
+    const wire = await Wire.to(server());
     fleet.write(stacksOf(2, { holds: "true" }), { heartbeat: "3s" });
     fleet.worker("--slots", "2", "--file", fleet.fileByWayOf(wire));
     const run = fleet.detached("up");
@@ -78,7 +62,7 @@ nightly("a worker that is cut off from the server makes nothing twice", async ()
 });
 
 nightly("a provider that holds the interpreter makes nothing twice", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(4, { grips: "8" }), { heartbeat: "2s" });
     fleet.worker("--slots", "4");
     const run = fleet.detached("up");
@@ -95,7 +79,7 @@ nightly("a provider that holds the interpreter makes nothing twice", async () =>
 });
 
 nightly.each(KILL_POINTS)("a worker that dies at a point of its journal is followed: %s", async (point) => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(6), { heartbeat: "2s" });
     const lost = fleet.workerWith({ FAILPOINTS: `${point}=2*off->1*return` }, "--slots", "3");
     const over = once(lost, "exit");

@@ -1,9 +1,9 @@
 // Fleets under everything that happens to one: failures, a dead worker, a server that restarts, a cancel.
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { COMMANDS, FleetFolder, PYTHON_PROGRAMS, type ToldEnd } from "../support/fleet-kit";
-import { ended, FleetServer, until } from "../support/fleet-server";
+import { ended, FleetServer, sharedServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 const nightly = atNight(test);
@@ -38,18 +38,7 @@ function free(count: number, config: Record<string, string>) {
     return { ...tenants(count), needs: [], config };
 }
 
-let server: FleetServer;
-const ends: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-    server = await FleetServer.started((end) => ends.push(end));
-});
-
-afterAll(async () => {
-    for (const end of ends) {
-        await end();
-    }
-});
+const server = sharedServer();
 
 test("forty stacks survive a killed worker and a server that restarts", async () => {
     const own = await FleetServer.started();
@@ -86,7 +75,7 @@ test("forty stacks survive a killed worker and a server that restarts", async ()
 });
 
 test("a failed stack takes along those that need it and retry does the rest", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const base = { project: "base", program: "tenant.cjs#tenant" };
     const stacks = [
         { ...base, stack: "a", config: { fails: "always" } },
@@ -116,7 +105,7 @@ test("a failed stack takes along those that need it and retry does the rest", ()
 });
 
 nightly("two fleets over the same stacks exclude each other", async () => {
-    const [one, other] = [new FleetFolder(server), new FleetFolder(server)];
+    const [one, other] = [new FleetFolder(server()), new FleetFolder(server())];
     const stacks = [free(6, { holds: "true" })];
     one.write(stacks);
     other.variables.WORLD = one.world;
@@ -141,7 +130,7 @@ nightly("two fleets over the same stacks exclude each other", async () => {
 
 // By day Python asks it: who needs whom is the same Rust code, and who begins again behind another one is the test below.
 nightly("a reference orders stacks although nobody wrote it down", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const user = { project: "tenant", program: "tenant.cjs#tenant", stack: "user", config: { network: "eu" } };
     fleet.write([user, { project: "net", program: "tenant.cjs#network", stack: "eu" }]);
     fleet.worker();
@@ -155,7 +144,7 @@ nightly("a reference orders stacks although nobody wrote it down", () => {
 });
 
 test("who reads a stack while it is made for the first time begins again behind it", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const users = ["strict", "lenient"].map((early) => ({
         project: "tenant",
         program: "tenant.cjs#tenant",
@@ -188,7 +177,7 @@ test("who reads a stack while it is made for the first time begins again behind 
 });
 
 test("cancel reaches providers and the run ends last", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([free(12, { holds: "true" })]);
     fleet.worker("--slots", "3");
     const run = fleet.detached("up");
@@ -205,7 +194,7 @@ test("cancel reaches providers and the run ends last", async () => {
 nightly.each(["paused", "to be retried", "without workers"])(
     "cancel ends a run of which nothing is at work: %s",
     async (phase) => {
-        const fleet = new FleetFolder(server);
+        const fleet = new FleetFolder(server());
         const configs: Record<string, Record<string, string>> = {
             "to be retried": { fails: "always" },
             paused: { holds: "true" },
@@ -237,7 +226,7 @@ nightly.each(["paused", "to be retried", "without workers"])(
 );
 
 test("a worker that is told to end hands its stacks over", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([free(4, { holds: "true" })]);
     const leaving = fleet.worker("--slots", "2", "--processes", "2");
     const run = fleet.detached("up");
@@ -255,7 +244,7 @@ test("a worker that is told to end hands its stacks over", async () => {
 });
 
 test("a program with a folder of its own runs in its own process", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const app = join(fleet.folder, "app");
     mkdirSync(app);
     writeFileSync(join(app, "Pulumi.yaml"), "name: app\nruntime: nodejs\n");
@@ -279,7 +268,7 @@ test("a program with a folder of its own runs in its own process", () => {
 });
 
 test("stacks take over what is there", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([free(2, { plan: "gold" })]);
     fleet.worker();
     const objects = join(fleet.world, "objects", "t1");
@@ -301,7 +290,7 @@ test("stacks take over what is there", () => {
 
 // In Node alone: one run has programs of both languages, whichever suite begins it.
 test("programs of both languages refer to each other in one run", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     cpSync(join(PYTHON_PROGRAMS, "tenant.py"), join(fleet.folder, "tenant.py"));
     const network = (program: string, stack: string) => ({ project: "net", program, stack });
     const tenant = (program: string, stack: string, of: string) => ({

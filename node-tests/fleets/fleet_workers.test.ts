@@ -1,9 +1,9 @@
 // Which worker a stack is at, and for how long.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS, childrenOf, FleetFolder, type ToldResult } from "../support/fleet-kit";
-import { ended, FleetServer, until } from "../support/fleet-server";
+import { expect, test } from "vitest";
+import { COMMANDS, childrenOf, FleetFolder, stacksOf, type ToldResult } from "../support/fleet-kit";
+import { ended, sharedServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
 // By day in Python.
@@ -15,30 +15,14 @@ interface Status {
     stacks: { id: string; text: string; worker: string | null; attempt: number; note: string | null }[];
 }
 
-function stacksOf(count: number, config: Record<string, string> = {}) {
-    const rows = Array.from({ length: count }, (_, number) => ({ tenant: `t${number}` }));
-    return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
-}
-
 function statusOf(fleet: FleetFolder, run: string): Status {
     return fleet.told<Status>(["status", run]);
 }
 
-let server: FleetServer;
-const ends: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-    server = await FleetServer.started((end) => ends.push(end));
-});
-
-afterAll(async () => {
-    for (const end of ends) {
-        await end();
-    }
-});
+const server = sharedServer();
 
 test("a stack that takes longer than a worker may be silent stays where it is", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1, { holds: "true" }), { heartbeat: "8s" });
     const worker = fleet.worker();
     const run = fleet.detached("up");
@@ -65,7 +49,7 @@ test("a stack that takes longer than a worker may be silent stays where it is", 
 });
 
 nightly("status says what a stack waits for", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     const held = { ...stacksOf(1, { holds: "true" })[0], for: [{ tenant: "held" }] };
     const retry = { provider: 5, first_wait: "1h", longest_wait: "1h" };
     fleet.write([...stacksOf(1, { fails: "always", files: "2" }), held], { heartbeat: "2s", retry });
@@ -95,7 +79,7 @@ nightly("status says what a stack waits for", async () => {
 });
 
 nightly("a worker gets no stacks of programs that are others now", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(2, { plan: "gold" }));
     const older = fleet.worker();
     fleet.run(["up"]);
@@ -141,7 +125,7 @@ function saidBy(fleet: FleetFolder): string[] {
 }
 
 test("a worker that can load none of its programs ends and says why", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([broken(fleet), empty(fleet)]);
 
     const worker = fleet.worker();
@@ -158,7 +142,7 @@ test("a worker that can load none of its programs ends and says why", async () =
 });
 
 test("a worker that can load some of its programs says which stacks fail there", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([broken(fleet), empty(fleet), ...stacksOf(1)]);
     fleet.worker();
 
@@ -176,7 +160,7 @@ test("a worker that can load some of its programs says which stacks fail there",
 });
 
 nightly("a worker loads the programs of its own queues alone", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([{ ...broken(fleet), queue: "eu" }, ...stacksOf(1)]);
     fleet.worker();
 
@@ -185,7 +169,7 @@ nightly("a worker loads the programs of its own queues alone", () => {
 });
 
 nightly("a process of a worker that is killed is followed by another", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write(stacksOf(1));
     const log = () => readFileSync(join(fleet.folder, "worker-0.log"), "utf8");
     const worker = fleet.worker("--processes", "2", "--queue", "default", "--queue", "nix");
@@ -207,7 +191,7 @@ nightly("a process of a worker that is killed is followed by another", async () 
 });
 
 test("processes that end again and again right after their start end the worker", async () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     fleet.write([broken(fleet)]);
 
     const worker = fleet.worker("--processes", "2");
@@ -258,7 +242,7 @@ exports.program = async () => {
 `;
 
 nightly("lines that programs print have their stack before them", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     writeFileSync(join(fleet.folder, "prints.cjs"), PRINTS);
     const project = join(fleet.folder, "rooms");
     mkdirSync(project);
@@ -315,7 +299,7 @@ exports.program = async () => {
 `;
 
 test("a worker shows the traceback of what programs and providers raise", () => {
-    const fleet = new FleetFolder(server);
+    const fleet = new FleetFolder(server());
     writeFileSync(join(fleet.folder, "raises.cjs"), RAISES);
     const project = join(fleet.folder, "rooms");
     mkdirSync(project);

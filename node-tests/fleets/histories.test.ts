@@ -9,7 +9,7 @@ import { temporal } from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
 import { expect, onTestFinished, test } from "vitest";
 import { dataConverter } from "../node_modules/maloko/dist/fleet/codec.js";
-import { FleetFolder } from "../support/fleet-kit";
+import { FleetFolder, stacksOf } from "../support/fleet-kit";
 import { FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
@@ -54,9 +54,7 @@ async function failingRun(fleet: FleetFolder): Promise<string> {
 
 /** One that is paused, goes on, and is cancelled while stacks are at work. */
 async function steeredRun(fleet: FleetFolder): Promise<string> {
-    const rows = [0, 1, 2].map((number) => ({ tenant: `t${number}` }));
-    const stacks = { project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows };
-    fleet.write([{ ...stacks, config: { holds: "true" } }], { limits: { at_a_time: 2 } });
+    fleet.write(stacksOf(3, { holds: "true" }), { limits: { at_a_time: 2 } });
     fleet.worker();
     const run = fleet.detached("up");
     await until(() => fleet.marks("held").length === 2, "two stacks at work");

@@ -38,6 +38,12 @@ export function childrenOf({ pid }: ChildProcess): number[] {
     return texts.flatMap((text) => text.split(" ").filter((word) => word.trim() !== "")).map(Number);
 }
 
+/** Tenants `t0`, `t1` and so on, as the fleet's file has them. */
+export function stacksOf(count: number, config: Record<string, string> = {}) {
+    const rows = Array.from({ length: count }, (_, number) => ({ tenant: `t${number}` }));
+    return [{ project: "tenant", program: "tenant.cjs#tenant", stack: "{tenant}", for: rows, config }];
+}
+
 /** An end of a stack, as `--json` prints it. */
 export interface ToldEnd {
     id: string;

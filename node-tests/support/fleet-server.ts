@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { inflateSync } from "node:zlib";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 
 /** What Python's packages have as commands: the server, and the other `maloko`. */
 export const VENV = join(dirname(fileURLToPath(import.meta.url)), "..", "..", ".venv", "bin");
@@ -156,6 +156,19 @@ export class FleetServer {
             this.#process = undefined;
         }
     }
+}
+
+/** The server that the tests of a file share. */
+export function sharedServer(): () => FleetServer {
+    let server: FleetServer;
+    let remove: () => Promise<void>;
+    beforeAll(async () => {
+        server = await FleetServer.started((found) => {
+            remove = found;
+        });
+    });
+    afterAll(() => remove());
+    return () => server;
 }
 
 // What is in the payloads of a document that the server's command has printed.

@@ -36,6 +36,12 @@ def until(holds: Callable[[], Any], what: str, seconds: float = _SECONDS, pause:
     return found
 
 
+def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
+    """Tenants `t0`, `t1` and so on, as the fleet's file has them."""
+    rows = [{"tenant": f"t{number}"} for number in range(count)]
+    return [{"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows, "config": config}]
+
+
 def free_port() -> int:
     """A port that nobody has.
 

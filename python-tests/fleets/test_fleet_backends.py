@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from conftest import MakeFleet
-from fleet_kit import FleetServer, until
+from fleet_kit import FleetServer, stacks_of, until
 from night import by_day
 
 SERVERS = Path(__file__).parents[2] / "engine-stores" / "tests"
@@ -54,10 +54,8 @@ def test_a_run_is_whole_on_another_backend_although_a_worker_was_killed(
 ) -> None:
     fleet = make_fleet(server)
     fleet.variables |= {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-    rows = [{"tenant": name} for name in NAMES]
-    stacks = {"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows}
     # A dead worker is noticed sooner.
-    fleet.write([{**stacks, "config": {"holds": "true"}}], backend=backend.address, heartbeat="3s")
+    fleet.write(stacks_of(len(NAMES), holds="true"), backend=backend.address, heartbeat="3s")
     lost = fleet.worker("--slots", "3")
     fleet.worker("--slots", "4")
     run = fleet.detached("up")
@@ -79,9 +77,7 @@ def test_a_run_is_whole_on_another_backend_although_a_worker_was_killed(
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
 def test_a_run_outlives_restarts_of_its_backend(server: FleetServer, make_fleet: MakeFleet, backend: Backend) -> None:
     fleet = make_fleet(server)
-    rows = [{"tenant": name} for name in NAMES]
-    stacks = {"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows}
-    fleet.write([{**stacks, "config": {"holds": "true"}}], backend=backend.address)
+    fleet.write(stacks_of(len(NAMES), holds="true"), backend=backend.address)
     fleet.worker("--slots", "4")
     run = fleet.detached("up")
     until(lambda: len(fleet.marks("held")) == 4, "stacks at work")

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from conftest import MakeFleet
-from fleet_kit import COMMANDS, FleetFolder, FleetServer, Wire, until
+from fleet_kit import COMMANDS, FleetFolder, FleetServer, Wire, stacks_of, until
 from night import by_day
 
 KILL_POINTS = [
@@ -19,11 +18,6 @@ KILL_POINTS = [
     "kill::before-release",
     "kill::after-release",
 ]
-
-
-def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
-    rows = [{"tenant": f"t{number}"} for number in range(count)]
-    return [{"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows, "config": config}]
 
 
 def is_taken_over(fleet: FleetFolder, run: str, count: int) -> bool:

@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from conftest import MakeFleet
-from fleet_kit import COMMANDS, FleetFolder, FleetServer, children, until
+from fleet_kit import COMMANDS, FleetFolder, FleetServer, children, stacks_of, until
 
 from maloko import fleet as fleet_api
-
-
-def stacks_of(count: int, **config: str) -> list[dict[str, Any]]:
-    rows = [{"tenant": f"t{number}"} for number in range(count)]
-    return [{"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows, "config": config}]
 
 
 def status_of(fleet: FleetFolder, run: str) -> dict[str, Any]:

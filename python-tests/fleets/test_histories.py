@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import MakeFleet
-from fleet_kit import FleetFolder, FleetServer, until
+from fleet_kit import FleetFolder, FleetServer, stacks_of, until
 from temporalio.api.history.v1 import History
 from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
@@ -53,9 +53,7 @@ def failing_run(fleet: FleetFolder) -> str:
 
 def steered_run(fleet: FleetFolder) -> str:
     """One that is paused, goes on, and is cancelled while stacks are at work."""
-    rows = [{"tenant": f"t{number}"} for number in range(3)]
-    stacks = {"project": "tenant", "program": "tenant.py:tenant", "stack": "{tenant}", "for": rows}
-    fleet.write([{**stacks, "config": {"holds": "true"}}], limits={"at_a_time": 2})
+    fleet.write(stacks_of(3, holds="true"), limits={"at_a_time": 2})
     fleet.worker()
     run = fleet.detached("up")
     until(lambda: len(fleet.marks("held")) == 2, "two stacks at work")

@@ -213,8 +213,8 @@ async function failureOf(info: Pending, { client }: WorkflowHandle): Promise<str
 }
 
 /**
- * The counts of a run, in which all that it has given to the server runs, by what the server says of it a moment later. What the
- * run has given to it in that moment is counted as waiting already.
+ * The counts of a run, which takes all that it has given to the server for running, by what the server says. The server is asked a
+ * moment later. What the run has given to it in that moment is counted as waiting already.
  */
 export function countsWith(counts: Counts, pending: readonly Pick<StackProgress, "isRunning" | "attempt">[]): Counts {
     const waiting = pending.filter(({ isRunning }) => !isRunning).slice(0, counts.running);

@@ -195,9 +195,9 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
 
 
 def counts_with(counts: dict[str, int], pending: Sequence[StackProgress]) -> dict[str, int]:
-    """The counts of a run, in which all runs that it has given to the server, by what that says of it a moment later.
+    """The counts of a run, which takes all that it has given to the server for running, by what the server says.
 
-    What the run has given to it in that moment is counted as waiting already.
+    The server is asked a moment later. What the run has given to it in that moment is counted as waiting already.
     """
     waiting = [stack for stack in pending if not stack.is_running][: counts["running"]]
     again = sum(1 for stack in waiting if stack.attempt > 1)
