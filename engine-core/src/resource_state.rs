@@ -234,4 +234,13 @@ impl ResourceState {
     pub fn outputs_or_empty(&self) -> Arc<PropertyMap> {
         self.outputs.clone().unwrap_or_default()
     }
+
+    /// A resource in which nothing may have changed, in the memory of the one before it as far as they are equal: most runs
+    /// change little, and a run need not keep two copies of its state.
+    pub(crate) fn shared_with(mut self, old: &Arc<Self>) -> Arc<Self> {
+        if self.inputs == old.inputs {
+            self.inputs = Arc::clone(&old.inputs);
+        }
+        if self == **old { Arc::clone(old) } else { Arc::new(self) }
+    }
 }

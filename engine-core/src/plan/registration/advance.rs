@@ -275,22 +275,6 @@ impl Planner {
         !(renamed && new_id == old_id)
     }
 
-    /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
-    /// away, is no change.
-    pub(super) fn is_triggered(
-        &self,
-        registration: &Registration,
-        old: &ResourceState,
-    ) -> Result<bool, RegistrationError> {
-        let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
-            return Ok(false);
-        };
-        if now.contains_unknown() && !self.operation.dry_run {
-            return Err(RegistrationError::unknown_trigger(&registration.urn));
-        }
-        Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
-    }
-
     fn after_diff(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((_, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };
         if registration.diff_result.replace {
@@ -314,15 +298,6 @@ impl Planner {
         if let Some(kept) = registration.kept_provider.take() {
             resource.stored_provider = kept;
         }
-        Ok(Next::Act(vec![registration.step(Op::Same, shared_with(resource, &old))]))
+        Ok(Next::Act(vec![registration.step(Op::Same, resource.shared_with(&old))]))
     }
-}
-
-/// A resource in which nothing may have changed, in the memory of the one before it as far as they are equal: most runs
-/// change little, and a run need not keep two copies of its state.
-pub(super) fn shared_with(mut resource: ResourceState, old: &Arc<ResourceState>) -> Arc<ResourceState> {
-    if resource.inputs == old.inputs {
-        resource.inputs = Arc::clone(&old.inputs);
-    }
-    if resource == **old { Arc::clone(old) } else { Arc::new(resource) }
 }

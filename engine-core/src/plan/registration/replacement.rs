@@ -1,5 +1,5 @@
-//! The steps of a replacement: the new object first, or what stands on the old one, the old one and then the new one
-//! (docs/rules 4.2).
+//! A replacement: whether the program's trigger asks for it (docs/rules 3.1), what refuses it, and its steps: the new object
+//! first, or what stands on the old one, the old one and then the new one (docs/rules 4.2).
 
 use std::sync::Arc;
 
@@ -15,6 +15,22 @@ use crate::plan::registration::question::Next;
 use crate::plan::step::Step;
 
 impl Planner {
+    /// Has the value of `replacementTrigger` changed (docs/rules 3.1)? Setting one for the first time, or taking it
+    /// away, is no change.
+    pub(super) fn is_triggered(
+        &self,
+        registration: &Registration,
+        old: &ResourceState,
+    ) -> Result<bool, RegistrationError> {
+        let (Some(before), Some(now)) = (&old.replacement_trigger, &registration.goal.replacement_trigger) else {
+            return Ok(false);
+        };
+        if now.contains_unknown() && !self.operation.dry_run {
+            return Err(RegistrationError::unknown_trigger(&registration.urn));
+        }
+        Ok(before.contains_unknown() || now.contains_unknown() || before.plain() != now.plain())
+    }
+
     /// Decides the order of a replacement once its inputs are checked.
     pub(super) fn replace(&mut self, registration: &mut Registration) -> Result<Next, RegistrationError> {
         let Some((number, old)) = registration.old.clone() else { return Err(registration.wrong_answer()) };

@@ -12,7 +12,6 @@ use crate::value::Value;
 use crate::plan::diff_result::{DiffInputs, judge};
 use crate::plan::planner::Planner;
 use crate::plan::refusals::registration::RegistrationError;
-use crate::plan::registration::advance::shared_with;
 use crate::plan::registration::progress::Registration;
 use crate::plan::registration::question::Next;
 use crate::plan::step::Step;
@@ -83,7 +82,7 @@ impl Planner {
         let op = if detailed.is_empty() { Op::Same } else { Op::Update };
         registration.diff_result.changed_keys = changed_keys(&detailed);
         registration.diff_result.detailed = (!detailed.is_empty()).then_some(detailed);
-        let resource = if op == Op::Same { shared_with(resource, &old) } else { Arc::new(resource) };
+        let resource = if op == Op::Same { resource.shared_with(&old) } else { Arc::new(resource) };
         Next::Act(vec![registration.step(op, resource)])
     }
 
