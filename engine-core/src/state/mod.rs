@@ -2,7 +2,6 @@
 
 pub mod backend;
 pub mod checkpoint;
-mod component_code;
 #[cfg(any(test, feature = "for-tests"))]
 pub mod conformance;
 #[cfg(test)]
@@ -37,7 +36,6 @@ pub use backend::{
 };
 pub use checkpoint::summary::Summary;
 pub use checkpoint::{Checkpoint, export_deployment, import_deployment};
-pub(crate) use component_code::recognise_migrated;
 pub use history::HistoryEntry;
 pub use journal::unfinished::UnfinishedCommand;
 pub use ledger::{Change, Ledger, ResourceNumber};
@@ -56,6 +54,7 @@ pub(crate) use session::unseal;
 pub use session::{Durability, LockWait, Session};
 pub use session_options::SessionOptions;
 pub use snapshot::Snapshot;
+pub(crate) use snapshot::recognise_migrated;
 pub use stack::copy::{MigrationReport, migrate_stack};
 pub use stack::lock_waiting::LockWaitingBackend;
 pub use stack::restore::{

@@ -15,7 +15,7 @@ use crate::value::{PropertyMap, Value};
 
 use crate::state::Crypter;
 use crate::state::format::{Encoder, SecretText, StateValue};
-use crate::state::snapshot::unseal_map;
+use crate::state::snapshot::unsealing::unseal_map;
 
 use super::{PlannedGoal, PlannedResource, PropertyChange, UpdatePlan};
 

@@ -76,7 +76,7 @@ fn every_change_survives() {
     assert_eq!((found.header.epoch, found.header.base.as_str(), found.compaction.as_deref()), (4, "ab", Some("cd")));
     // The secret comes back sealed.
     let Change::Begin { pending, .. } = &mut found.records[0][0] else { unreachable!("the order is kept") };
-    crate::state::snapshot::unseal_resource(&mut pending.resource, &python_crypter()).unwrap();
+    crate::state::snapshot::unsealing::unseal_resource(&mut pending.resource, &python_crypter()).unwrap();
     assert_eq!(found.records[0], changes);
     // What extends its package comes along: the checkpoint may not have it yet.
     let Some(Change::Set { resource, .. }) = found.records[0].last() else { unreachable!("the order is kept") };

@@ -1,43 +1,18 @@
-//! What is in a state, and what can be done with its secrets.
+//! What is encrypted in a state: whether there is anything, decrypting it, and bringing it under another key.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use crate::digest::sha256_hex;
-use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::provider::StoredProvider;
 use crate::resource_state::ResourceState;
-use crate::urn::UrnSet;
+use crate::state::format::secret_from_json;
+use crate::state::secrets::Crypter;
+use crate::state::unresolved_create::UnresolvedCreate;
 use crate::value::{PropertyMap, SECRET_SIGNATURE, SIGNATURE_KEY, Value};
 
-use super::format::secret_from_json;
-use super::pending_operation::{PendingKind, PendingOperation};
-use super::secrets::Crypter;
-use super::secrets::key_record::KeyRecord;
-use super::unresolved_create::UnresolvedCreate;
-
-/// What versions of states that maloko writes end with.
-pub(super) const OWN_MARK: &str = "+maloko";
-
-/// The content of a checkpoint (`latest`) or of an exported deployment.
-#[derive(Clone, Debug, Default)]
-pub struct Snapshot {
-    /// The resources, each after everything that it refers to.
-    pub resources: Vec<Arc<ResourceState>>,
-    /// Operations that were begun and whose end is not known.
-    pub pending: Vec<PendingOperation>,
-    /// Creates whose outcome is unknown; some of them are pending operations as well.
-    /// [`Snapshot::all_unresolved_creates`] is the whole list.
-    pub unresolved_creates: Vec<Arc<UnresolvedCreate>>,
-    /// `secrets_providers` as it stands in the file.
-    pub secrets_provider: Option<Json>,
-    /// Everything else in the file, kept as it was read (`manifest`, `metadata`, members that we do not know).
-    pub other: Map<String, Json>,
-    /// Did the file say that it holds bytes which are no UTF-8? They may be in what is sealed.
-    pub was_with_bytes: bool,
-}
+use super::Snapshot;
 
 impl Snapshot {
     /// Decrypts every sealed value, each distinct ciphertext once, with the snapshot's own
@@ -68,18 +43,6 @@ impl Snapshot {
         })
     }
 
-    /// The key with which the secrets were encrypted; `None` when there is no secrets provider. Another kind of provider
-    /// is an error that names it.
-    pub fn key_record(&self) -> Result<Option<KeyRecord>> {
-        KeyRecord::of_state(self.secrets_provider.as_ref())
-    }
-
-    /// What may be shown of the key with which the secrets were encrypted; empty where the state names none that maloko knows.
-    #[must_use]
-    pub fn shown_key(&self) -> String {
-        self.key_record().ok().flatten().map(|record| record.shown().to_owned()).unwrap_or_default()
-    }
-
     /// Is any value still sealed (`__provider` aside)?
     #[must_use]
     pub fn has_sealed_values(&self) -> bool {
@@ -92,36 +55,6 @@ impl Snapshot {
         self.all_resources().any(sealed) || self.unresolved_creates.iter().any(returned)
     }
 
-    /// Every resource, those of pending operations and unresolved creates included.
-    pub fn all_resources(&self) -> impl Iterator<Item = &ResourceState> {
-        let pending = self.pending.iter().map(|pending| &*pending.resource);
-        self.resources
-            .iter()
-            .map(|resource| &**resource)
-            .chain(pending)
-            .chain(self.unresolved_creates.iter().map(|unresolved| &*unresolved.resource))
-    }
-
-    /// The creates whose outcome is unknown: those with a record, and those that only a
-    /// pending operation tells of, which another tool or an older version left behind. One for each resource.
-    #[must_use]
-    pub fn all_unresolved_creates(&self) -> Vec<Arc<UnresolvedCreate>> {
-        let mut all = self.unresolved_creates.clone();
-        let mut known: UrnSet = all.iter().map(|unresolved| unresolved.urn().clone()).collect();
-        for pending in self.pending.iter().filter(|pending| pending.kind == PendingKind::Creating) {
-            if known.insert(pending.resource.urn.clone()) {
-                all.push(Arc::new(UnresolvedCreate::of_pending(&pending.resource)));
-            }
-        }
-        all
-    }
-
-    /// Forgets all creates whose outcome is not known.
-    pub fn forget_unresolved_creates(&mut self) {
-        self.unresolved_creates.clear();
-        self.pending.retain(|pending| pending.kind != PendingKind::Creating);
-    }
-
     /// Is anything still encrypted, `__provider` included?
     #[must_use]
     pub fn has_ciphertexts(&self) -> bool {
@@ -129,13 +62,8 @@ impl Snapshot {
         self.has_sealed_values() || self.all_resources().any(sealed)
     }
 
-    /// The crypter of the snapshot as it was read: the same passphrase with its own salt, or its own wrapped key.
-    pub(super) fn own_crypter(&self, crypter: &Crypter) -> Result<Crypter> {
-        self.key_record()?.map_or_else(|| Ok(crypter.clone()), |record| crypter.with_record(&record))
-    }
-
     /// Sees to it that everything is encrypted under the crypter's key; says whether it was not.
-    pub(super) fn bring_under(&mut self, crypter: &Crypter) -> Result<bool> {
+    pub(in crate::state) fn bring_under(&mut self, crypter: &Crypter) -> Result<bool> {
         let Some(record) = self.key_record()?.filter(|record| record != crypter.record()) else { return Ok(false) };
         // The same key by another URL opens everything as it is, and the URL of the settings counts.
         if !record.is_same_key(crypter.record()) {
@@ -145,35 +73,14 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// Notes who writes the state, and when.
-    pub(super) fn stamp(&mut self, environment: &Environment) {
-        let version = concat!("v", env!("CARGO_PKG_VERSION")).to_owned() + OWN_MARK;
-        let manifest = self.other.entry("manifest").or_insert_with(|| json!({}));
-        if !manifest.is_object() {
-            *manifest = json!({});
-        }
-        manifest["time"] = json!(environment.clock.now().to_string());
-        manifest["magic"] = json!(sha256_hex(version.as_bytes()));
-        manifest["version"] = json!(version);
-    }
-
     fn unseal_returned(&mut self, crypter: &Crypter) -> Result<()> {
         let sealed = self.unresolved_creates.iter_mut().filter(|unresolved| holds_sealed(&unresolved.returned));
         sealed.into_iter().try_for_each(|unresolved| unseal_value(&mut Arc::make_mut(unresolved).returned, crypter))
     }
-
-    pub(super) fn each_resource(
-        &mut self,
-        change: &mut dyn FnMut(&mut Arc<ResourceState>) -> Result<()>,
-    ) -> Result<()> {
-        self.resources.iter_mut().try_for_each(&mut *change)?;
-        self.pending.iter_mut().try_for_each(|pending| change(&mut pending.resource))?;
-        self.unresolved_creates.iter_mut().try_for_each(|unresolved| change(&mut Arc::make_mut(unresolved).resource))
-    }
 }
 
 /// Decrypts what is sealed in a resource's inputs and outputs.
-pub(super) fn unseal_resource(resource: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
+pub(in crate::state) fn unseal_resource(resource: &mut Arc<ResourceState>, crypter: &Crypter) -> Result<()> {
     if is_sealed(&resource.inputs) {
         let inputs = &mut Arc::make_mut(resource).inputs;
         unseal_map(Arc::make_mut(inputs), crypter)?;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::provider::{DYNAMIC_PACKAGES, ProviderReference, SerializedProvider, StoredProvider};
 use crate::resource_state::ResourceState;
+use crate::state::secrets::Crypter;
 use crate::urn::package_of;
 use crate::value::{SECRET_SIGNATURE, SIGNATURE_KEY};
 
 use super::Snapshot;
-use super::secrets::Crypter;
 
 impl Snapshot {
     /// Tells code of components' plugins apart from what else stands in `__provider`. Where there is none, the key is not
@@ -33,7 +33,7 @@ impl Snapshot {
     }
 
     /// Takes all code of dynamic resources for what it is: the run's program is part of the process that hands it over.
-    pub(super) fn recognise_code_of_caller(&mut self, crypter: &Crypter) -> Result<()> {
+    pub(in crate::state) fn recognise_code_of_caller(&mut self, crypter: &Crypter) -> Result<()> {
         self.recognise(crypter, |resource| resource.custom && DYNAMIC_PACKAGES.contains(&package_of(&resource.kind)))
     }
 
