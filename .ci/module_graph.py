@@ -32,7 +32,6 @@ ALLOWED = {
         ("steps", "replace"),
         ("register", "refresh"),
     },
-    "engine-plugins/src": {("provider", "components")},
 }
 
 COMMENT = re.compile(r"//[^\n]*")

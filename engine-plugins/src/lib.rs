@@ -21,6 +21,7 @@ mod locate;
 pub mod policies;
 mod programs;
 mod provider;
+mod questions;
 mod resource_calls;
 mod secrecy;
 mod settings;

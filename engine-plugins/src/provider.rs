@@ -1,26 +1,22 @@
-//! One plugin that runs: what it understands, and its calls.
+//! One plugin that runs: its beginning, what it understands, how it is called, and its end.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use prost::Message;
 use tonic::{Code, Status};
 
-use maloko_core::PropertyMap;
-use maloko_core::plugin::{PackageRequest, PluginAnswer, PluginQuestion};
+use maloko_core::plugin::{PackageRequest, PluginAnswer};
 use maloko_core::property_diff::{DiffKind, PropertyDiff};
 use maloko_core::provider::{CheckFailure, DiffAnswer, ExtensionParameter, ProviderError, ProviderErrorKind};
 use maloko_core::urn::Urn;
-use maloko_core::value::{UNKNOWN_TEXT, Value};
 use maloko_core::wire::provider as wire;
 use maloko_core::wire::provider::parameterize_request::Parameters;
 use maloko_rpc::Client;
 use maloko_rpc::child::Child;
 
-use crate::answers::{Features, compact_json, properties_in};
+use crate::answers::Features;
 use crate::failures::{no_provider, provider_error};
-use crate::secrecy::mark_like;
 use crate::views::{OpenToken, ViewTokens};
 
 /// How long a plugin may take to answer `Cancel`.
@@ -133,7 +129,7 @@ impl RunningPlugin {
     }
 
     /// Has it serve a package that extends its own, beside that.
-    async fn extend(
+    pub(crate) async fn extend(
         &self,
         ExtensionParameter { name, version, value }: ExtensionParameter,
     ) -> CallResult<PluginAnswer> {
@@ -192,6 +188,13 @@ impl RunningPlugin {
         *self.features.lock().unwrap_or_else(PoisonError::into_inner) = features;
     }
 
+    /// Takes what a plugin that has no handshake says that it understands, once it is configured.
+    pub(crate) fn learn_features(&self, features: Features) {
+        if !self.has_handshake {
+            self.set_features(features);
+        }
+    }
+
     fn last_words(&self) -> String {
         self.process.as_ref().map(Child::last_words).unwrap_or_default()
     }
@@ -205,94 +208,14 @@ impl RunningPlugin {
         self.client.call(method, asked).await.map_err(|status| provider_error(&status, acts, || self.last_words()))
     }
 
-    /// Asks something that is not about a resource of its own.
-    pub(crate) async fn ask(&self, question: PluginQuestion) -> CallResult<PluginAnswer> {
-        match question {
-            PluginQuestion::CheckConfig { urn, olds, news } => self.check_config(&urn, &olds, news).await,
-            PluginQuestion::DiffConfig { urn, olds, old_inputs, news, ignore_changes } => {
-                let plain = |properties| Features { secrets: false, ..self.features() }.whole(properties);
-                let asked = wire::DiffRequest {
-                    id: String::new(),
-                    olds: Some(plain(&olds)?),
-                    news: Some(plain(&news)?),
-                    ignore_changes,
-                    old_inputs: Some(plain(&old_inputs)?),
-                    name: urn.name().to_owned(),
-                    r#type: urn.own_type().to_owned(),
-                    urn: urn.to_string(),
-                };
-                let answer = if_known(self.client.call::<_, wire::DiffResponse>("DiffConfig", &asked).await);
-                let answer = answer.map_err(|status| provider_error(&status, false, || self.last_words()))?;
-                Ok(PluginAnswer::Diffed(answer.map(diff_answer).unwrap_or_default()))
-            }
-            PluginQuestion::Configure { urn, id, inputs } => {
-                self.configure(&urn, id, &inputs).await.map(|()| PluginAnswer::Configured)
-            }
-            PluginQuestion::Extend(parameter) => self.extend(parameter).await,
-            PluginQuestion::Construct { request, inputs } => self.construct(*request, &inputs).await,
-            PluginQuestion::Call { request, arguments } => self.call_method(*request, &arguments).await,
-            PluginQuestion::Invoke { token, arguments, preview } => {
-                let asked = wire::InvokeRequest { tok: token, args: Some(self.features().whole(&arguments)?), preview };
-                let answer: wire::InvokeResponse = self.rpc("Invoke", &asked, false).await?;
-                let mut result = properties_in(answer.r#return, preview).map_err(bad_return("the function"))?;
-                if !self.features().secrets && arguments.values().any(Value::contains_secret) {
-                    for value in result.values_mut().filter(|value| !value.is_secret()) {
-                        *value = Value::secret(std::mem::replace(value, Value::Null));
-                    }
-                }
-                Ok(PluginAnswer::Returned { result, failures: failures(answer.failures) })
-            }
-        }
-    }
-
-    async fn check_config(&self, urn: &Urn, olds: &PropertyMap, news: PropertyMap) -> CallResult<PluginAnswer> {
-        // Whatever a plugin understands: it is told its configuration in plain.
-        let plain = |properties: &PropertyMap| Features { secrets: false, ..self.features() }.whole(properties);
-        let asked = wire::CheckRequest {
-            olds: Some(plain(olds)?),
-            news: Some(plain(&news)?),
-            random_seed: Vec::new(),
-            name: urn.name().to_owned(),
-            r#type: urn.own_type().to_owned(),
-            urn: urn.to_string(),
-            autonaming: None,
-            old_outputs: None,
-        };
-        let answer = if_known(self.client.call::<_, wire::CheckResponse>("CheckConfig", &asked).await);
-        let Some(answer) = answer.map_err(|status| provider_error(&status, false, || self.last_words()))? else {
-            return Ok(PluginAnswer::Checked { inputs: news, failures: Vec::new() });
-        };
-        let mut inputs = properties_in(answer.inputs, true).map_err(bad_return("checkConfig"))?;
-        mark_like(&news, &mut inputs);
-        Ok(PluginAnswer::Checked { inputs, failures: failures(answer.failures) })
-    }
-
-    async fn configure(&self, urn: &Urn, id: Option<String>, inputs: &PropertyMap) -> CallResult<()> {
-        let package = urn.provider_package().unwrap_or(&self.package);
-        let asked = wire::ConfigureRequest {
-            variables: variables(package, inputs),
-            args: Some(Features { secrets: true, resources: true, ..self.features() }.whole(inputs)?),
-            accept_secrets: true,
-            accept_resources: true,
-            sends_old_inputs: true,
-            sends_old_inputs_to_delete: true,
-            id: Some(id.unwrap_or_else(|| UNKNOWN_TEXT.to_owned())),
-            urn: Some(urn.to_string()),
-            name: Some(urn.name().to_owned()),
-            r#type: Some(urn.own_type().to_owned()),
-        };
-        let answer: wire::ConfigureResponse = self.rpc("Configure", &asked, false).await?;
-        if !self.has_handshake {
-            self.set_features(Features {
-                secrets: answer.accept_secrets,
-                resources: answer.accept_resources,
-                preview: answer.supports_preview,
-                autonaming: answer.supports_autonaming_configuration,
-                outputs: answer.accept_outputs,
-                bytes: false,
-            });
-        }
-        Ok(())
+    /// Calls a method that changes nothing and that a plugin need not have; `None` where this one does not have it.
+    pub(crate) async fn rpc_if_known<Asked: Message, Answered: Message + Default>(
+        &self,
+        method: &'static str,
+        asked: &Asked,
+    ) -> CallResult<Option<Answered>> {
+        let answer = if_known(self.client.call(method, asked).await);
+        answer.map_err(|status| provider_error(&status, false, || self.last_words()))
     }
 
     /// Asks the plugin to end what it does; it may not know how.
@@ -356,18 +279,4 @@ pub(crate) fn diff_answer(answer: wire::DiffResponse) -> DiffAnswer {
         delete_before_replace: Some(answer.delete_before_replace),
         detailed,
     }
-}
-
-/// The configuration in its old form: texts by `package:config:key`.
-fn variables(package: &str, inputs: &PropertyMap) -> BTreeMap<String, String> {
-    let kept = inputs.iter().filter(|(key, value)| *key != "version" && !value.contains_unknown());
-    kept.filter_map(|(key, value)| {
-        let text = match value.plain() {
-            Value::Null | Value::Bytes(_) => return None,
-            Value::String(text) => text,
-            other => compact_json(&other)?.to_string(),
-        };
-        Some((format!("{package}:config:{key}"), text))
-    })
-    .collect()
 }
