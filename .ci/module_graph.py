@@ -25,13 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent
 # these edges are not counted. One that is mended has to go from here. The flows of a run have none.
 ALLOWED = {
     "engine-cli/src": {("selection", "commands"), ("workplace", "lost_key"), ("workplace", "selection")},
-    "engine-model/src/model": {
-        ("packages", "deletes"),
-        ("packages", "register"),
-        ("steps", "register"),
-        ("steps", "replace"),
-        ("register", "refresh"),
-    },
 }
 
 COMMENT = re.compile(r"//[^\n]*")

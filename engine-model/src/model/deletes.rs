@@ -132,8 +132,30 @@ impl Model<'_> {
         }
     }
 
+    /// A provider that was replaced stays for as long as a resource names it that stays.
+    fn spare_providers_in_use(&mut self, condemned: &mut BTreeSet<usize>) {
+        let stays = |index: &usize| {
+            let slot = &self.slots[*index];
+            !slot.gone && !slot.record.pending && !condemned.contains(index)
+        };
+        let used: BTreeSet<String> =
+            (0..self.slots.len()).filter(stays).map(|index| self.slots[index].record.provider.clone()).collect();
+        let is_used = |index: &usize| {
+            let record = &self.slots[*index].record;
+            urns::is_provider(&record.urn) && used.contains(&format!("{}::{}", record.urn, record.id))
+        };
+        let mut spared: BTreeSet<usize> = condemned.iter().copied().filter(is_used).collect();
+        for index in spared.clone() {
+            self.keep_needed(index, condemned, &mut spared);
+        }
+        if !spared.is_empty() {
+            self.counts.hit(Rule::ProviderInUse);
+        }
+        condemned.retain(|index| !spared.contains(index));
+    }
+
     /// Marks what a resource that stays refers to.
-    pub(crate) fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
+    fn keep_needed(&self, index: usize, condemned: &BTreeSet<usize>, kept: &mut BTreeSet<usize>) {
         let mut open = vec![index];
         while let Some(index) = open.pop() {
             for urn in self.slots[index].record.references() {

@@ -3,6 +3,8 @@
 
 mod deletes;
 mod expected_diff;
+mod identity;
+mod look_up;
 mod packages;
 mod paths;
 mod record;

@@ -1,7 +1,5 @@
-//! Resources of packages: which provider resource serves each, with what it is configured, and what its plugin is called for
-//! (docs/rules 1.4, 3.1).
-
-use std::collections::BTreeSet;
+//! Resources of packages: with what their provider resources are configured, and what their plugins are called for (docs/rules
+//! 1.4, 3.1).
 
 use maloko_core::provider::{Answer, DiffAnswer, Method, PluginArguments, ProviderError, ProviderErrorKind};
 use maloko_core::{PropertyMap, Value};
@@ -10,7 +8,6 @@ use crate::cloud::{self, Outcome};
 use crate::plugins::{has_died, is_gone, label, shown_call};
 use crate::program::Resource;
 use crate::rules::Rule;
-use crate::sdk;
 use crate::{show, urns};
 
 use super::wanted_resource::WantedResource;
@@ -45,7 +42,7 @@ pub(crate) fn keep_version(resource: &Resource, inputs: &mut PropertyMap) {
 }
 
 /// The default provider resource of a package.
-fn default_provider(
+pub(crate) fn default_provider(
     package: &str,
     version: Option<&String>,
     config: impl Iterator<Item = (String, String)>,
@@ -81,37 +78,6 @@ fn unconfigured(method: &Method) -> Answer {
 }
 
 impl Model<'_> {
-    /// The reference to the provider resource of a resource that a plugin serves: settled before all else of it.
-    pub(crate) fn provider_of(&mut self, resource: &Resource) -> Result<String, Halt> {
-        let Some(package) = resource.package.clone().filter(|_| resource.is_of_plugin()) else {
-            return Ok(String::new());
-        };
-        let named = sdk::provider(resource, &self.before.step.program, &self.known);
-        if !named.is_empty() {
-            self.counts.hit(Rule::ProviderNamed);
-            return Ok(named);
-        }
-        let (parent, _) = self.place(resource);
-        if let Some(known) = self.registered.get(&parent).and_then(|earlier| earlier.providers.get(&package)).cloned() {
-            self.counts.hit(Rule::ProviderOfParent);
-            return Ok(known);
-        }
-        self.counts.hit(Rule::ProviderDefault);
-        let key = (package.clone(), resource.version.clone());
-        if let Some(reference) = self.default_providers.get(&key) {
-            return Ok(reference.clone());
-        }
-        let own = |(key, text): (&String, &String)| {
-            let (of, key) = key.split_once(':')?;
-            (of == package).then(|| (key.to_owned(), text.clone()))
-        };
-        let provider = default_provider(&package, key.1.as_ref(), self.before.step.config.iter().filter_map(own));
-        let known = self.register(&provider)?;
-        let reference = format!("{}::{}", known.urn, known.id);
-        self.default_providers.insert(key, reference.clone());
-        Ok(reference)
-    }
-
     /// The id of the provider resource that was registered just now.
     pub(crate) fn id_of_provider(&self, urn: &str) -> String {
         let record = self.resources().find(|record| record.urn == urn && !record.delete && !record.pending);
@@ -251,28 +217,6 @@ impl Model<'_> {
         let record = &self.slots[slot].record;
         let reference = format!("{}::{}", record.urn, record.id);
         self.resources().any(|state| !state.pending && state.provider == reference)
-    }
-
-    /// A provider that was replaced stays for as long as a resource names it that stays.
-    pub(crate) fn spare_providers_in_use(&mut self, condemned: &mut BTreeSet<usize>) {
-        let stays = |index: &usize| {
-            let slot = &self.slots[*index];
-            !slot.gone && !slot.record.pending && !condemned.contains(index)
-        };
-        let used: BTreeSet<String> =
-            (0..self.slots.len()).filter(stays).map(|index| self.slots[index].record.provider.clone()).collect();
-        let is_used = |index: &usize| {
-            let record = &self.slots[*index].record;
-            urns::is_provider(&record.urn) && used.contains(&format!("{}::{}", record.urn, record.id))
-        };
-        let mut spared: BTreeSet<usize> = condemned.iter().copied().filter(is_used).collect();
-        for index in spared.clone() {
-            self.keep_needed(index, condemned, &mut spared);
-        }
-        if !spared.is_empty() {
-            self.counts.hit(Rule::ProviderInUse);
-        }
-        condemned.retain(|index| !spared.contains(index));
     }
 
     /// Is it the state of a provider whose plugin can be asked?

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use maloko_core::served_by::ServedBy;
 use maloko_core::{PropertyMap, ResourceState};
 
+use crate::program::Resource;
 use crate::show;
 
 /// What the model knows of a resource in the state.
@@ -140,4 +141,10 @@ impl Record {
             self.secret_outputs,
         )
     }
+}
+
+/// The outputs that are stored as secrets.
+pub(crate) fn secret_outputs(resource: &Resource, outputs: &PropertyMap, before: &[String]) -> Vec<String> {
+    let secret = |key: &&String| before.contains(key) || resource.secret_outputs.contains(key);
+    outputs.keys().filter(secret).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! A registration (docs/rules 2 and 3).
+//! A registration, and before it that of the default provider which it needs (docs/rules 1.4, 2 and 3).
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,9 @@ use maloko_core::{PropertyMap, Value};
 use crate::program::Resource;
 use crate::rules::Rule;
 use crate::sdk::{self, ResolvedResource};
-use crate::urns;
 
 use super::expected_diff::ExpectedDiff;
-use super::packages::{is_default, keep_version};
+use super::packages::{default_provider, keep_version};
 use super::paths::{differences, put_back};
 use super::targets::names;
 use super::wanted_resource::WantedResource;
@@ -28,6 +27,37 @@ impl Model<'_> {
             known.id = if known.unknown { UNKNOWN_ID.to_owned() } else { self.id_of_provider(&known.urn) };
         }
         Ok(known)
+    }
+
+    /// The reference to the provider resource of a resource that a plugin serves: settled before all else of it.
+    pub(crate) fn provider_of(&mut self, resource: &Resource) -> Result<String, Halt> {
+        let Some(package) = resource.package.clone().filter(|_| resource.is_of_plugin()) else {
+            return Ok(String::new());
+        };
+        let named = sdk::provider(resource, &self.before.step.program, &self.known);
+        if !named.is_empty() {
+            self.counts.hit(Rule::ProviderNamed);
+            return Ok(named);
+        }
+        let (parent, _) = self.place(resource);
+        if let Some(known) = self.registered.get(&parent).and_then(|earlier| earlier.providers.get(&package)).cloned() {
+            self.counts.hit(Rule::ProviderOfParent);
+            return Ok(known);
+        }
+        self.counts.hit(Rule::ProviderDefault);
+        let key = (package.clone(), resource.version.clone());
+        if let Some(reference) = self.default_providers.get(&key) {
+            return Ok(reference.clone());
+        }
+        let own = |(key, text): (&String, &String)| {
+            let (of, key) = key.split_once(':')?;
+            (of == package).then(|| (key.to_owned(), text.clone()))
+        };
+        let provider = default_provider(&package, key.1.as_ref(), self.before.step.config.iter().filter_map(own));
+        let known = self.register(&provider)?;
+        let reference = format!("{}::{}", known.urn, known.id);
+        self.default_providers.insert(key, reference.clone());
+        Ok(reference)
     }
 
     fn settle(&mut self, mut wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
@@ -166,73 +196,6 @@ impl Model<'_> {
         Ok(WantedResource { resource, inputs, record, old, skipped })
     }
 
-    /// The URNs of a resource's parent and of itself.
-    pub(crate) fn place(&self, resource: &Resource) -> (String, String) {
-        let token = urns::token(resource, resource.other_type);
-        if is_default(resource) {
-            return (String::new(), urns::urn(None, &token, &resource.name));
-        }
-        let parent = resource.parent.as_ref().and_then(|name| self.known.get(name));
-        let parent = parent.map_or_else(urns::stack, |known| known.urn.clone());
-        let urn = urns::urn(Some(&parent), &token, &resource.name);
-        (parent, urn)
-    }
-
-    /// The state that the resource had, perhaps under a former URN.
-    pub(crate) fn find_old(
-        &mut self,
-        urn: &str,
-        parent: &str,
-        resource: &Resource,
-    ) -> Result<(Option<usize>, Option<String>), Halt> {
-        if let Some(slot) = self.find(urn) {
-            return Ok((Some(slot), None));
-        }
-        for former in self.former(urn, parent, resource) {
-            let Some(slot) = self.find(&former) else { continue };
-            if self.registered.contains_key(&former) || !self.claimed.insert(former.clone()) {
-                self.counts.hit(Rule::AliasClash);
-                return Err(Halt);
-            }
-            return Ok((Some(slot), Some(former)));
-        }
-        Ok((None, None))
-    }
-
-    fn former(&self, urn: &str, parent: &str, resource: &Resource) -> Vec<String> {
-        let old_parent = self.registered.get(parent).and_then(|earlier| earlier.formerly.clone());
-        let own_name = crate::show::name(parent);
-        let inherit = |child: &str| -> Option<String> {
-            let former = old_parent.as_ref()?;
-            let name = crate::show::name(child);
-            let name = match name.strip_prefix(own_name) {
-                Some(rest) => format!("{}{rest}", crate::show::name(former)),
-                None => name.to_owned(),
-            };
-            Some(urns::urn(Some(former), urns::own_type(child), &name))
-        };
-        let mut found = Vec::new();
-        let mut inherited = Vec::new();
-        for alias in &resource.aliases {
-            let above = match alias.parent.as_ref().and_then(|name| self.known.get(name)) {
-                Some(known) => known.urn.clone(),
-                None if alias.no_parent => urns::stack(),
-                None => parent.to_owned(),
-            };
-            let formerly =
-                self.registered.get(&above).and_then(|earlier| earlier.formerly.clone()).filter(|_| !alias.as_urn);
-            let kind = urns::token(resource, alias.other_type);
-            let name = alias.name.as_ref().unwrap_or(&resource.name);
-            let former = urns::urn(Some(&formerly.unwrap_or(above)), &kind, name);
-            inherited.extend(inherit(&former));
-            found.push(former);
-        }
-        found.extend(inherit(urn));
-        found.extend(inherited);
-        found.retain(|former| former != urn);
-        found
-    }
-
     /// Is it a target? An error when it needs what was left out.
     fn targeted(&mut self, wanted: &WantedResource<'_>) -> Result<bool, Halt> {
         let urn = &wanted.record.urn;
@@ -353,10 +316,4 @@ impl Model<'_> {
             }
         }
     }
-}
-
-/// The outputs that are stored as secrets.
-pub(crate) fn secrets(resource: &Resource, outputs: &PropertyMap, before: &[String]) -> Vec<String> {
-    let secret = |key: &&String| before.contains(key) || resource.secret_outputs.contains(key);
-    outputs.keys().filter(secret).cloned().collect()
 }

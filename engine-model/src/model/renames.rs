@@ -1,7 +1,8 @@
-//! Resources under new URNs (docs/rules 2.3).
+//! Resources in the place of those of before or beside them, and under new URNs (docs/rules 2.3).
 
 use std::collections::BTreeSet;
 
+use crate::rules::Rule;
 use crate::urns;
 
 use super::{Model, Record};
@@ -19,6 +20,23 @@ impl Model<'_> {
             true if has_pending_delete => self.late_renames.push((former, urn)),
             true => self.renamed(&former, &urn),
             false => {}
+        }
+    }
+
+    /// Puts down the new resource beside the old one, which waits for its deletion.
+    pub(crate) fn leave_old(&mut self, slot: usize, record: Record) {
+        let (former, urn) = (self.slots[slot].record.urn.clone(), record.urn.clone());
+        self.slots[slot].record.delete = true;
+        self.slots[slot].record.retain |= record.retain;
+        self.slots[slot].handled = true;
+        let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
+        if piled > 1 {
+            self.counts.hit(Rule::OldObjectsPile);
+        }
+        self.append(record);
+        if former != urn {
+            // Until the end its old object is what others still refer to.
+            self.late_renames.push((former, urn));
         }
     }
 

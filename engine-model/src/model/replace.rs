@@ -97,23 +97,6 @@ impl Model<'_> {
         self.made(wanted, outputs, healthy)
     }
 
-    /// Puts down the new resource beside the old one, which waits for its deletion.
-    pub(crate) fn leave_old(&mut self, slot: usize, record: Record) {
-        let (former, urn) = (self.slots[slot].record.urn.clone(), record.urn.clone());
-        self.slots[slot].record.delete = true;
-        self.slots[slot].record.retain |= record.retain;
-        self.slots[slot].handled = true;
-        let piled = self.slots.iter().filter(|other| other.record.urn == former && other.record.delete).count();
-        if piled > 1 {
-            self.counts.hit(Rule::OldObjectsPile);
-        }
-        self.append(record);
-        if former != urn {
-            // Until the end its old object is what others still refer to.
-            self.late_renames.push((former, urn));
-        }
-    }
-
     /// The old object first, and before it whoever could not live without it.
     fn delete_first(&mut self, wanted: WantedResource<'_>) -> Result<ResolvedResource, Halt> {
         let Some(slot) = wanted.old else { return Err(Halt) };

@@ -9,7 +9,7 @@ use crate::sdk::ResolvedResource;
 use super::deletes::DeleteFailure;
 use super::expected_diff::ExpectedDiff;
 use super::packages::without_internal;
-use super::register::secrets;
+use super::record::secret_outputs;
 use super::wanted_resource::WantedResource;
 use super::{Halt, Model, NEW_ID, Record};
 
@@ -34,7 +34,7 @@ impl Model<'_> {
             self.counts.hit(Rule::ProviderSame);
             self.configure(&record, &old.inputs);
         }
-        record.secret_outputs = secrets(wanted.resource, &outputs, &old.secret_outputs);
+        record.secret_outputs = secret_outputs(wanted.resource, &outputs, &old.secret_outputs);
         if let Some(slot) = wanted.old {
             self.put(slot, record);
         }
@@ -109,7 +109,7 @@ impl Model<'_> {
             },
         };
         self.resolved.push(urn.clone());
-        record.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        record.secret_outputs = secret_outputs(wanted.resource, &outputs, &[]);
         record.outputs = outputs;
         record.unhealthy = !healthy;
         Ok((record, healthy))
@@ -175,7 +175,7 @@ impl Model<'_> {
                 }
             },
         };
-        record.secret_outputs = secrets(wanted.resource, &outputs, &[]);
+        record.secret_outputs = secret_outputs(wanted.resource, &outputs, &[]);
         record.outputs.clone_from(&outputs);
         record.unhealthy = !healthy;
         if healthy && old.unhealthy {
