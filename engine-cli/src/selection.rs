@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use maloko_core::message;
 use maloko_core::message::{Command, Message};
-use maloko_core::state::{StackFilter, StackName};
+use maloko_core::state::StackName;
 
 use crate::backend::{self, PROJECT_DIRECTORY};
-use crate::commands::stack::create;
+use crate::creation::create;
 use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
@@ -17,37 +17,10 @@ const SELECTION_FILE: &str = "stack";
 const NAMED: usize = 5;
 
 impl Workplace<'_> {
-    /// Reads the name of a stack as users write it.
-    pub(crate) fn parse_stack(&self, text: &str) -> Result<StackName> {
-        StackName::parse(text, &self.project.name).map_err(Failure::from)
-    }
-
-    /// Reads the name of a stack of this project.
-    pub(crate) fn parse_own_stack(&self, text: &str) -> Result<StackName> {
-        self.own(self.parse_stack(text)?)
-    }
-
-    /// Refuses a stack of another project: there is no configuration of it here, and that of this project's stack of the
-    /// same name would be taken for it.
-    fn own(&self, stack: StackName) -> Result<StackName> {
-        if stack.project() == self.project.name {
-            return Ok(stack);
-        }
-        Err(Failure::configuration(format!(
-            "the stack '{stack}' is of the project '{}', which does not match {}: here is the project '{}', and the stack's \
-             configuration would be read under another name. Run the command in the project of the stack, or name a stack \
-             of this one (such as '{}')",
-            stack.project(),
-            self.project.place(&["name"]),
-            self.project.name,
-            stack.stack()
-        )))
-    }
-
     /// The stack of this project to work on: the one named as an argument, by `--stack` or `PULUMI_STACK`, or the selected one. Where none is,
     /// the one that Pulumi's own command line has selected here, if it is in this store; otherwise the user chooses.
     pub(crate) async fn stack_name(&self, argument: Option<&str>) -> Result<StackName> {
-        self.own(self.named_or_chosen(argument, false).await?)
+        self.require_own(self.named_or_chosen(argument, false).await?)
     }
 
     /// The same, also of another project: for commands that use no configuration.
@@ -57,7 +30,7 @@ impl Workplace<'_> {
 
     /// The same for a command with which work on a stack may begin: the user may as well make a new one.
     pub(crate) async fn stack_to_begin_with(&self) -> Result<StackName> {
-        self.own(self.named_or_chosen(None, true).await?)
+        self.require_own(self.named_or_chosen(None, true).await?)
     }
 
     async fn named_or_chosen(&self, argument: Option<&str>, may_create: bool) -> Result<StackName> {
@@ -97,12 +70,6 @@ impl Workplace<'_> {
         Ok(stack)
     }
 
-    /// The stacks of this project.
-    pub(crate) async fn own_stacks(&self) -> Result<Vec<StackName>> {
-        let wanted = StackFilter { project: Some(self.project.name.clone()), ..StackFilter::default() };
-        Ok(self.backend.survey(&wanted).await?.into_iter().map(|stack| stack.name).collect())
-    }
-
     /// The stack that Pulumi's command line has selected in this directory.
     fn selected_in_pulumi(&self) -> Option<StackName> {
         self.parse_stack(&backend::selected_in_pulumi(self.context, &self.project)?).ok()
@@ -121,7 +88,8 @@ impl Workplace<'_> {
     async fn make_stack(&self) -> Result<StackName> {
         let usual = self.selected_in_pulumi().map_or_else(|| "dev".to_owned(), |stack| stack.stack().to_owned());
         let stack = self.parse_own_stack(&prompt::text("Name of the new stack", Some(&usual))?)?;
-        create(self, &stack, true).await?;
+        create(self, &stack).await?;
+        self.select(Some(&stack))?;
         self.context.console.note(format!("Created stack '{}'", self.shown(&stack)));
         Ok(stack)
     }
@@ -222,11 +190,5 @@ impl Workplace<'_> {
         write.map_err(|error| {
             Failure::io(format!("the selection of a stack {} cannot be written", file.display()), &error)
         })
-    }
-
-    /// How a stack is shown: without the project when it is this one.
-    #[must_use]
-    pub(crate) fn shown(&self, stack: &StackName) -> String {
-        if stack.project() == self.project.name { stack.stack().to_owned() } else { stack.to_string() }
     }
 }

@@ -1,21 +1,19 @@
 //! The keys of stacks' secrets: which one a stack has, and where its passphrase comes from.
 
-use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use maloko_core::environment::UnwrappedKey;
 use maloko_core::state::key_record::{KeyRecord, NamedKey, WrappedKey};
 use maloko_core::state::{
     Crypter, PASSPHRASE_FILE_VARIABLE, PASSPHRASE_VARIABLE, Passphrase, Snapshot, StackName, at_work,
-    passphrase_variables,
 };
 
-use crate::backend::{self, PROJECT_DIRECTORY};
 use crate::failure::{Failure, Result};
 use crate::settings::{Settings, StagedSettings};
 use crate::terminal::prompt;
 
-use super::{KEY_FILE, Workplace};
+use super::Workplace;
+use super::key_file::no_passphrase;
 
 impl Workplace<'_> {
     /// What encrypts and decrypts the stack's secrets. The key is that of the settings file, else that of the state. When
@@ -212,23 +210,6 @@ impl Workplace<'_> {
         *self.typed_passphrase.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Where the key file of embedded state is, or would be.
-    pub(crate) fn key_file(&self) -> Option<PathBuf> {
-        self.is_embedded().then(|| self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE))
-    }
-
-    /// The key file of embedded state, if there is one.
-    pub(crate) fn existing_key_file(&self) -> Option<PathBuf> {
-        self.key_file().filter(|file| file.is_file())
-    }
-
-    /// The passphrase in the key file of embedded state; the file is made when there is none.
-    pub(crate) fn key_file_passphrase(&self) -> Result<Passphrase> {
-        backend::make_project_directory(&self.project)?;
-        let file = self.project.root.join(PROJECT_DIRECTORY).join(KEY_FILE);
-        Ok(Passphrase::read_or_create_key_file(&file, &*self.context.environment.entropy)?)
-    }
-
     /// The stack's passphrase: from the environment, the key file of embedded state, or the user. `exists`: secrets were
     /// encrypted with it before, so a new one is of no use. `by_key_file`: the key file may hold it.
     pub(super) fn passphrase(&self, stack: &StackName, exists: bool, by_key_file: bool) -> Result<Passphrase> {
@@ -256,14 +237,4 @@ impl Workplace<'_> {
             )))),
         }
     }
-}
-
-pub(crate) fn no_passphrase(stack: &StackName, key_file: Option<&Path>) -> Failure {
-    let lost = key_file.map(|file| format!(" (and the key file {} is not there)", file.display())).unwrap_or_default();
-    let own_file = passphrase_variables(stack).file;
-    Failure::configuration(format!(
-        "the passphrase of the stack's secrets is not known{lost}; set {PASSPHRASE_VARIABLE} to it, or \
-         {PASSPHRASE_FILE_VARIABLE} to a file that holds it ({own_file} for this stack alone)"
-    ))
-    .of_key()
 }

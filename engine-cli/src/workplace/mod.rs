@@ -1,9 +1,11 @@
 //! A project together with its state: what nearly every command begins with.
 
 pub(crate) mod fleet_key;
-pub(crate) mod keys;
+mod key_file;
+mod keys;
 mod new_key;
 mod new_stack;
+mod stack_names;
 pub(crate) mod tags;
 
 use std::path::PathBuf;
@@ -23,7 +25,6 @@ use crate::failure::{Failure, Result};
 use crate::project::Project;
 use crate::settings::Settings;
 
-pub(crate) const KEY_FILE: &str = "passphrase";
 /// How many former states of a stack, and entries of its history, are kept when nothing else is said.
 const KEPT_GENERATIONS: usize = 10;
 const KEPT_HISTORY: usize = 500;
@@ -163,6 +164,12 @@ impl<'c> Workplace<'c> {
     /// Is there such a stack?
     pub(crate) async fn has(&self, stack: &StackName) -> Result<bool> {
         Ok(self.backend.survey(&StackFilter::named(stack)).await?.iter().any(|found| found.name == *stack))
+    }
+
+    /// The stacks of this project.
+    pub(crate) async fn own_stacks(&self) -> Result<Vec<StackName>> {
+        let wanted = StackFilter { project: Some(self.project.name.clone()), ..StackFilter::default() };
+        Ok(self.backend.survey(&wanted).await?.into_iter().map(|stack| stack.name).collect())
     }
 
     /// Fails when there is no such stack.

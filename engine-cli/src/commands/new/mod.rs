@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::arguments::NewArguments;
 use crate::commands::config::secret;
 use crate::context::Context;
+use crate::creation::create;
 use crate::failure::{Failure, Result};
 use crate::language_host::Language;
 use crate::project::check_name;
@@ -147,7 +148,8 @@ async fn first_stack(context: &Context, arguments: &NewArguments, asked: &[Templ
     let mut workplace = Workplace::open(context)?;
     workplace.secrets_provider.clone_from(&arguments.secrets_provider);
     let stack = workplace.parse_own_stack(context.global.stack.as_deref().unwrap_or(FIRST_STACK))?;
-    crate::commands::stack::create(&workplace, &stack, true).await?;
+    create(&workplace, &stack).await?;
+    workplace.select(Some(&stack))?;
     let mut values: Vec<(String, String, bool)> = Vec::new();
     for assignment in &arguments.config {
         let (key, text) = split_assignment(assignment)?;

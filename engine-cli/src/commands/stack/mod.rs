@@ -18,14 +18,13 @@ mod versions;
 
 use maloko_core::message;
 use maloko_core::message::Command;
-use maloko_core::state::StackName;
 
 use super::config::copy;
 use super::elsewhere::refuse;
 
 use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackSelect};
-use crate::backend::{confirm_new_directory, guard_first_stack, make_project_directory};
 use crate::context::Context;
+use crate::creation::create;
 use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
@@ -82,45 +81,16 @@ async fn init(context: &Context, arguments: &StackInit) -> Result<()> {
         }
         None => None,
     };
-    create(&workplace, &stack, !arguments.no_select).await?;
+    create(&workplace, &stack).await?;
+    if !arguments.no_select {
+        workplace.select(Some(&stack))?;
+    }
     if let Some((from, settings)) = copied {
         let values = copy::all(&settings);
         copy::into(&workplace, (&from, settings), &stack, values).await?;
     }
     context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
     Ok(())
-}
-
-/// Makes an empty stack with a key for its secrets, and selects it.
-pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName, select: bool) -> Result<()> {
-    if workplace.has(stack).await? {
-        return Err(exists(workplace, stack));
-    }
-    // The project's own directory is made for it.
-    if !workplace.is_embedded() {
-        confirm_new_directory(workplace.context, &workplace.place)?;
-    }
-    if workplace.is_embedded() && workplace.own_stacks().await?.is_empty() {
-        guard_first_stack(workplace.context, &workplace.project, &workplace.place)?;
-    }
-    if workplace.is_embedded() {
-        make_project_directory(&workplace.project)?;
-    }
-    let mut settings = workplace.settings(stack)?;
-    let crypter = workplace.crypter_of_new_stack(stack, &settings).await?;
-    if !workplace.make_in_store(stack, &crypter).await? {
-        return Err(exists(workplace, stack));
-    }
-    workplace.name_key(&mut settings, &crypter)?;
-    if select { workplace.select(Some(stack)) } else { Ok(()) }
-}
-
-fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {
-    let message = message![
-        format!("stack '{}' already exists; choose it with ", workplace.shown(stack)),
-        Command::new("stack select").value(workplace.shown(stack))
-    ];
-    Failure::stack_exists(message)
 }
 
 async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
@@ -135,7 +105,8 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     if workplace.has(&stack).await? {
         workplace.select(Some(&stack))?;
     } else if arguments.create {
-        create(&workplace, &stack, true).await?;
+        create(&workplace, &stack).await?;
+        workplace.select(Some(&stack))?;
         context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
     } else {
         return workplace.require(&stack).await;
