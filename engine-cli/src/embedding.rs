@@ -20,6 +20,11 @@ pub trait EngineEvents: Send + Sync {
     /// One event as the JSON that `--json` prints, without a line's end. Called on a thread of the display, in order; the
     /// last call comes before the run's end.
     fn event(&self, json: &str);
+
+    /// Are messages (`diagnosticEvent`) all that is wanted? Each resource has several other events.
+    fn wants_messages_alone(&self) -> bool {
+        false
+    }
 }
 
 /// Stops a run from outside, as a first Ctrl-C does: nothing new begins, and what is in flight is waited for and

@@ -27,8 +27,8 @@ struct Request {
     arguments: Vec<String>,
     directory: PathBuf,
     variables: BTreeMap<String, String>,
-    /// Does somebody listen to engine events?
-    events: bool,
+    /// Which engine events somebody listens to.
+    events: WantedEvents,
     /// After how many seconds somebody is told how far the operation has come; `null` where nobody is.
     progress_every: Option<f64>,
     language_version: String,
@@ -38,6 +38,15 @@ struct Request {
     installed_from: String,
     /// What starts a command line, where the process runs this one alone; else empty.
     command: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WantedEvents {
+    All,
+    /// Those that have a message.
+    Messages,
+    None,
 }
 
 /// The keys of this process: operations follow one another on the same stacks.
@@ -64,9 +73,10 @@ async fn invoke(thread: &Arc<Thread>, number: u32, request: &str, handles: Invoc
         ..LanguageAbout::default()
     };
     let stream = |name| Box::new(Stream { crossing: Arc::clone(&thread.crossing), operation: number, name });
-    let events = request.events.then(|| {
+    let events = (request.events != WantedEvents::None).then(|| {
         let crossing = Arc::clone(&thread.crossing);
-        Arc::new(Events { crossing, operation: number }) as Arc<dyn EngineEvents>
+        let messages_alone = request.events == WantedEvents::Messages;
+        Arc::new(Events { crossing, operation: number, messages_alone }) as Arc<dyn EngineEvents>
     });
     let every = request.progress_every.and_then(|every| Duration::try_from_secs_f64(every).ok());
     let progress = every.map(|every| {
@@ -138,11 +148,16 @@ impl Write for Stream {
 struct Events {
     crossing: Arc<Crossing>,
     operation: u32,
+    messages_alone: bool,
 }
 
 impl EngineEvents for Events {
     fn event(&self, json: &str) {
         self.crossing.post(Message::EngineEvent { operation: self.operation, event: json.to_owned() });
+    }
+
+    fn wants_messages_alone(&self) -> bool {
+        self.messages_alone
     }
 }
 

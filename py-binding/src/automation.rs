@@ -40,11 +40,18 @@ impl Write for Sink {
     }
 }
 
-struct Events(Py<PyAny>);
+struct Events {
+    to: Py<PyAny>,
+    messages_alone: bool,
+}
 
 impl EngineEvents for Events {
     fn event(&self, json: &str) {
-        deliver(|py| self.0.call1(py, (json,)));
+        deliver(|py| self.to.call1(py, (json,)));
+    }
+
+    fn wants_messages_alone(&self) -> bool {
+        self.messages_alone
     }
 }
 
@@ -89,12 +96,12 @@ pub(crate) struct LibraryRun {
 #[pymethods]
 impl LibraryRun {
     /// A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
-    /// bytes, `event` the JSON of an engine event, `progress` that of a report of progress, one after `every` seconds at most, each from
-    /// a thread of the engine.
+    /// bytes, `event` the JSON of an engine event (with `messages_alone` of those that have a message), `progress` that of a report
+    /// of progress, one after `every` seconds at most, each from a thread of the engine.
     #[new]
     #[pyo3(signature = (
         arguments: "list[str]", directory, variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None,
-        progress: "object | None" = None, every: "float" = 2.5
+        progress: "object | None" = None, every: "float" = 2.5, messages_alone: "bool" = false
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn new(
@@ -106,6 +113,7 @@ impl LibraryRun {
         event: Option<Py<PyAny>>,
         progress: Option<Py<PyAny>>,
         every: f64,
+        messages_alone: bool,
     ) -> PyResult<Self> {
         let (cancellation, meter) = (Cancellation::default(), ProgressMeter::default());
         let every = Duration::try_from_secs_f64(every).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -115,7 +123,7 @@ impl LibraryRun {
             variables,
             out: Box::new(Sink(out)),
             err: Box::new(Sink(err)),
-            events: event.map(|event| Arc::new(Events(event)) as Arc<dyn EngineEvents>),
+            events: event.map(|to| Arc::new(Events { to, messages_alone }) as Arc<dyn EngineEvents>),
             progress: progress.map(|to| ProgressListener { to: Arc::new(Progress(to)), every }),
             meter: meter.clone(),
             cancellation: cancellation.clone(),

@@ -53,6 +53,8 @@ pub enum DisplayMode {
     JsonEvents,
     /// The same with the steps of default providers, which no display shows (`--event-log`, listeners of a library).
     EventLog,
+    /// Messages alone, in the same shape (listeners of a library that want no more).
+    MessageLog,
     /// One JSON document at the end (`preview --json`).
     PreviewJson,
     /// One line of JSON at the end: the result, and what was done (`--output json`).
@@ -156,9 +158,13 @@ pub fn open(mode: DisplayMode, options: DisplayOptions, out: Box<dyn Write + Sen
 fn renderer(mode: DisplayMode, options: DisplayOptions, opened: SystemTime) -> Box<dyn worker::Renderer> {
     let redactor = redact::SecretDisplay::new(options.show_secrets, Arc::clone(&options.redactor));
     match mode {
-        DisplayMode::JsonEvents | DisplayMode::EventLog => {
-            let internal = mode == DisplayMode::EventLog;
-            Box::new(json::JsonLines::new(redactor, options.is_preview, internal, opened))
+        DisplayMode::JsonEvents | DisplayMode::EventLog | DisplayMode::MessageLog => {
+            let scope = match mode {
+                DisplayMode::EventLog => json::Scope::All,
+                DisplayMode::MessageLog => json::Scope::Messages,
+                _ => json::Scope::Shown,
+            };
+            Box::new(json::JsonLines::new(redactor, options.is_preview, scope, opened))
         }
         DisplayMode::PreviewJson => Box::new(json::preview::PreviewDocument::new(redactor, options.show_sames)),
         DisplayMode::SummaryJson | DisplayMode::FailureJson => {

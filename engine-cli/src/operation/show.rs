@@ -95,20 +95,22 @@ impl Show {
             (display::open(DisplayMode::Plain, options, Box::new(buffer.clone())), buffer)
         });
         let library = workplace.context.library.as_ref();
-        let mut events: Vec<Box<dyn Write + Send>> = Vec::new();
+        let mut events: Vec<(DisplayMode, Box<dyn Write + Send>)> = Vec::new();
         if let Some(to) = library.and_then(|library| library.events.as_ref()) {
-            events.push(Box::new(EventLines::new(Arc::clone(to))));
+            let mode = if to.wants_messages_alone() { DisplayMode::MessageLog } else { DisplayMode::EventLog };
+            events.push((mode, Box::new(EventLines::new(Arc::clone(to)))));
         }
         let mut event_stream = None;
         if let Some(log) = &flags.run.event_log {
             event_stream = outcome_file::event_stream(log)?;
-            events.push(match &event_stream {
+            let to: Box<dyn Write + Send> = match &event_stream {
                 Some(stream) => Box::new(outcome_file::LinesTo::new(Arc::clone(stream))),
                 None => Box::new(outcome_file::open_event_log(workplace.context, log)?),
-            });
+            };
+            events.push((DisplayMode::EventLog, to));
         }
         let mut events: Vec<_> =
-            events.into_iter().map(|to| display::open(DisplayMode::EventLog, options.clone(), to)).collect();
+            events.into_iter().map(|(mode, to)| display::open(mode, options.clone(), to)).collect();
         let mut out = standard_output(workplace, is_pass)?;
         if flags.run.ends_with_json() {
             // One line for the whole command: the preview before the operation has one where nothing follows it.

@@ -37,7 +37,8 @@ async function serve(asked: ChildRequest): Promise<void> {
         variables: {},
         onProgress: () => {},
         progressEvery: asked.progressEvery,
-        ...(asked.events ? { onEvent: () => {} } : {}),
+        ...(asked.events === "all" ? { onEvent: () => {} } : {}),
+        ...(asked.events === "messages" ? { onPrinted: () => {} } : {}),
     };
     const text = toJsonText(described(request, sdkVersionOf(asked.directory), ownCommand()));
     const outcome = outcomeOf(

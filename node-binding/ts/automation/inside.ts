@@ -14,7 +14,7 @@ import { attributeUncaught } from "../run/uncaught";
 import { type RunSettings, Sdk, sdkVersionOf } from "../sdk";
 import { Listeners } from "./listeners";
 import { interval, type Progress } from "./progress";
-import { type CommandRequest, type Outcome, wantsEvents } from "./request";
+import { type CommandRequest, type Outcome, wantedEvents } from "./request";
 import type { CommandResult } from "./result";
 
 const LABEL = "inline program";
@@ -80,7 +80,7 @@ export function described(request: CommandRequest, sdk: string, command: string[
         arguments: request.arguments,
         directory: path.resolve(request.directory),
         variables: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
-        events: wantsEvents(request),
+        events: wantedEvents(request),
         progressEvery: request.onProgress === undefined ? null : interval(request.progressEvery),
         languageVersion: process.version,
         executable: process.execPath,

@@ -7,7 +7,7 @@ import { nodeFlags } from "../command-line/node-flags";
 import { onAbort } from "../process/waiting";
 import { Listeners } from "./listeners";
 import { interval, NOTHING_YET, type Progress } from "./progress";
-import { type CommandRequest, type Outcome, wantsEvents } from "./request";
+import { type CommandRequest, type Outcome, type WantedEvents, wantedEvents } from "./request";
 import type { CommandResult } from "./result";
 import { hasProject, loadProject } from "./settings";
 
@@ -15,7 +15,7 @@ import { hasProject, loadProject } from "./settings";
 export interface ChildRequest {
     arguments: string[];
     directory: string;
-    events: boolean;
+    events: WantedEvents;
     /** Are the lines that the program prints part of the events? */
     tellsPrinted: boolean;
     progressEvery: number;
@@ -59,7 +59,7 @@ export async function runInChild(request: CommandRequest): Promise<CommandResult
     const asked: ChildRequest = {
         arguments: request.arguments,
         directory,
-        events: wantsEvents(request),
+        events: wantedEvents(request),
         tellsPrinted: request.onPrinted !== undefined,
         // Whoever asks for progress may come later.
         progressEvery: interval(request.progressEvery),

@@ -86,7 +86,10 @@ export interface OperationEnd {
     page?: string | null;
 }
 
-/** Does anybody want the events of an operation? */
-export function wantsEvents({ onEvent, onPrinted }: CommandRequest): boolean {
-    return onEvent !== undefined || onPrinted !== undefined;
+/** Which events of an operation somebody wants; `messages`: those that have one. */
+export type WantedEvents = "all" | "messages" | "none";
+
+/** Which of them its own functions take. */
+export function wantedEvents({ onEvent, onPrinted }: CommandRequest): WantedEvents {
+    return onEvent !== undefined ? "all" : onPrinted !== undefined ? "messages" : "none";
 }

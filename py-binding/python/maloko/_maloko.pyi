@@ -259,11 +259,11 @@ class LibraryRun:
     """
     One run of the command line.
     """
-    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None, progress: "object | None" = None, every: "float" = 2.5) -> LibraryRun:
+    def __new__(cls, /, arguments: "list[str]", directory: str | PathLike[str], variables: "dict[str, str]", out: "object", err: "object", event: "object | None" = None, progress: "object | None" = None, every: "float" = 2.5, messages_alone: "bool" = False) -> LibraryRun:
         """
         A run of these arguments. `directory` is absolute; `variables` stand for the environment; `out` and `err` take
-        bytes, `event` the JSON of an engine event, `progress` that of a report of progress, one after `every` seconds at most, each from
-        a thread of the engine.
+        bytes, `event` the JSON of an engine event (with `messages_alone` of those that have a message), `progress` that of a report
+        of progress, one after `every` seconds at most, each from a thread of the engine.
         """
     def cancel(self, /) -> None:
         """

@@ -24,33 +24,45 @@ use super::redact::SecretDisplay;
 use super::words::result;
 use super::worker::{Renderer, unix_seconds};
 
+/// Which events have a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All that a display shows.
+    Shown,
+    /// Also the steps that none shows, which are those of default providers.
+    All,
+    /// Messages alone.
+    Messages,
+}
+
 /// Writes one line per event.
 pub(super) struct JsonLines {
     redactor: SecretDisplay,
     planning: bool,
-    /// Are the steps of default providers among the events?
-    internal: bool,
+    scope: Scope,
     opened: SystemTime,
     sequence: u64,
     line: Vec<u8>,
 }
 
 impl JsonLines {
-    /// `planning`: the operation is a preview; `internal`: also steps that nobody is shown, which are those of default
-    /// providers; `opened`: the wall clock's time from which the events count theirs.
+    /// `planning`: the operation is a preview; `opened`: the wall clock's time from which the events count theirs.
     #[must_use]
-    pub(super) fn new(redactor: SecretDisplay, planning: bool, internal: bool, opened: SystemTime) -> Self {
-        Self { redactor, planning, internal, opened, sequence: 0, line: Vec::new() }
+    pub(super) fn new(redactor: SecretDisplay, planning: bool, scope: Scope, opened: SystemTime) -> Self {
+        Self { redactor, planning, scope, opened, sequence: 0, line: Vec::new() }
     }
 }
 
 impl Renderer for JsonLines {
     fn event(&mut self, at: Duration, event: Event, out: &mut dyn Write) -> io::Result<()> {
         if let Event::StepStarted(step) | Event::StepDone(step) | Event::StepFailed(step) = &event {
-            if step.internal && !self.internal {
+            if step.internal && self.scope == Scope::Shown {
                 return Ok(());
             }
             step.old.iter().chain(&step.new).for_each(|resource| self.redactor.learn_resource(resource));
+        }
+        if self.scope == Scope::Messages && !matches!(event, Event::Diagnostic(_)) {
+            return Ok(());
         }
         let writing = Writing { redactor: &self.redactor, secrets: SecretForm::Signature };
         let Some(body) = body_of(&event, self.planning, writing) else { return Ok(()) };

@@ -81,7 +81,7 @@ fn a_secret_never_appears() {
     let quoted = serde_json::to_string(CANARY).unwrap();
     let escaped = quoted.trim_matches('"');
     let modes = [DisplayMode::JsonEvents, DisplayMode::PreviewJson, DisplayMode::Plain, DisplayMode::Tree];
-    for mode in modes.into_iter().chain([DisplayMode::SummaryJson]) {
+    for mode in modes.into_iter().chain([DisplayMode::EventLog, DisplayMode::MessageLog, DisplayMode::SummaryJson]) {
         for base in [options(), preview_options()] {
             for diff in [false, true] {
                 let options =

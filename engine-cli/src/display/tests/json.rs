@@ -100,6 +100,18 @@ fn the_event_log_has_internal_operations_too() {
 }
 
 #[test]
+fn the_message_log_has_the_messages_of_the_event_log_alone() {
+    let read = |mode| -> Vec<Json> {
+        shown(mode, options(), failure()).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (logged, mut all) = (read(DisplayMode::MessageLog), read(DisplayMode::EventLog));
+    all.retain(|line| line.get("diagnosticEvent").is_some());
+    let messages = |lines: &[Json]| lines.iter().map(|line| line["diagnosticEvent"].clone()).collect::<Vec<_>>();
+    assert!(!all.is_empty());
+    assert_eq!(messages(&logged), messages(&all));
+}
+
+#[test]
 fn only_logical_operations_are_marked_so() {
     let lines = lines(options(), changes());
     let logical: BTreeMap<&str, bool> = lines

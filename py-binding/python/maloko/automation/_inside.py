@@ -93,6 +93,7 @@ def run_inside(
         delivery.event if listeners.wants_events else None,
         delivery.progress if listeners.wants_progress else None,
         progress_every,
+        listeners.wants_messages_alone,
     )
     began(run)
     scope = SCOPE.get()

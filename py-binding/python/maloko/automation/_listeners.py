@@ -77,6 +77,11 @@ class Listeners:
         return self._on_event is not None or self._on_printed is not None
 
     @property
+    def wants_messages_alone(self) -> bool:
+        """Are events that have a message all that somebody is to be told of?"""
+        return self._on_event is None
+
+    @property
     def wants_progress(self) -> bool:
         """Is anybody to be told how far it has come?"""
         return self._on_progress is not None
@@ -92,7 +97,7 @@ class Listeners:
         if kind == "event":
             if self._on_event is not None:
                 self._call(self._on_event, lambda: EngineEvent.from_json(json.loads(data)))
-            # Few events are looked at: there are some for each resource.
+            # Where all are told, few are looked at: there are some for each resource.
             if self._on_printed is not None and _DIAGNOSTIC in data:
                 told = json.loads(data).get(_DIAGNOSTIC)
                 if told is not None and self._is_for_printed(told):
