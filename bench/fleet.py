@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "fleets"))
 
 from fleet_kit import FleetServer

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "fleets"))
 
 from fleet_kit import FleetServer, until

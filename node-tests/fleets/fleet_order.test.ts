@@ -48,6 +48,8 @@ function planOf(graph: Graph, atATime: number): Plan {
         needs: needs.map((need) => `s${need}`),
         labels: {},
         wave: 0,
+        queue: "default",
+        language: "nodejs",
     }));
     return {
         stacks: stacks as unknown as StackSpec[],
@@ -70,7 +72,8 @@ test("the course begins nothing early and skips what needs what failed", () => {
             const course = new Course(planOf(graph, atATime), null, 0);
             const begun: string[] = [];
             for (let now = 0; !course.isOver; now++) {
-                for (const [stack] of course.launches(now)) {
+                for (const [[stack], ...others] of course.launches(now)) {
+                    expect(others).toEqual([]);
                     for (const need of stack.needs) {
                         expect(course.ends.get(need)?.outcome).toBe("done");
                     }

@@ -4,12 +4,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
 import { temporal } from "@temporalio/proto";
 import { Worker } from "@temporalio/worker";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { dataConverter } from "../node_modules/maloko/dist/fleet/codec.js";
 import { FleetFolder, stacksOf } from "../support/fleet-kit";
+import { detachedAfter, historyOf } from "../support/fleet-runs";
 import { FleetServer, until } from "../support/fleet-server";
 import { atNight } from "../support/night";
 
@@ -23,15 +23,10 @@ const { version } = require("maloko/package.json") as { version: string };
 const { History } = temporal.api.history.v1;
 
 const RECORDED = new URL(`../../conformance/fleets/histories/${version}/nodejs/`, import.meta.url);
+/** Stacks that ended in a moment before a run goes on: so many judge whether the others are done in batches. */
+const QUICK = 16;
 /** Are the runs of this test to be the recorded ones? `make fleet-histories` says so. */
 const RECORDS = Boolean(process.env.MALOKO_RECORD_HISTORIES);
-
-/** What has happened to a run, as the server keeps it. */
-async function historyOf(server: FleetServer, run: string): Promise<temporal.api.history.v1.IHistory> {
-    const connection = await Connection.connect({ address: server.address });
-    onTestFinished(() => connection.close());
-    return new Client({ connection }).workflow.getHandle(run).fetchHistory();
-}
 
 async function replay(history: temporal.api.history.v1.IHistory): Promise<void> {
     await Worker.runReplayHistory({ workflowBundle: await workflowBundle(), dataConverter: dataConverter() }, history);
@@ -64,12 +59,23 @@ async function steeredRun(fleet: FleetFolder): Promise<string> {
     return run;
 }
 
-const MAKERS = { failingRun, steeredRun };
+/** One whose stacks are done in batches, of which one fails for a while. */
+async function quickRun(fleet: FleetFolder, server: FleetServer): Promise<string> {
+    const [stacks] = stacksOf(QUICK + 4);
+    const broken = { ...stacks, for: [{ tenant: "broken" }], config: { fails: "once" } };
+    fleet.write([{ ...stacks }, broken, { ...stacks, for: [{ tenant: "last" }] }], { limits: { at_a_time: 1 } });
+    fleet.worker();
+    const run = await detachedAfter(QUICK, fleet, server);
+    fleet.results(run);
+    return run;
+}
+
+const MAKERS = { failingRun, steeredRun, quickRun };
 
 // By day those that are recorded are replayed.
 nightly.each(Object.entries(MAKERS))("a run is replayed as it went: %s", async (name, make) => {
     const server = await FleetServer.started();
-    const history = await historyOf(server, await make(new FleetFolder(server)));
+    const history = await historyOf(server, await make(new FleetFolder(server), server));
 
     await replay(history);
 

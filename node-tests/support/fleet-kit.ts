@@ -128,7 +128,7 @@ export class FleetFolder {
     }
 
     /** Runs a command that prints a document. */
-    told<T>(words: string[], code = 0): T {
+    told<T>(words: string[], code: number | null = 0): T {
         return JSON.parse(this.command([...words, "--json"], code).stdout) as T;
     }
 
@@ -138,7 +138,7 @@ export class FleetFolder {
     }
 
     /** The result of a run that was begun before. */
-    results(run: string, code = 0): ToldResult {
+    results(run: string, code: number | null = 0): ToldResult {
         return byStack(this.told(["results", run], code));
     }
 

@@ -1,5 +1,6 @@
 """A fleet under test: its folder, its world of files, a Temporal server of its own, and workers as users start them."""
 
+import asyncio
 import base64
 import contextlib
 import json
@@ -254,7 +255,7 @@ class FleetFolder:
         """Runs a verb to its end; gives its result, with the ends by stack."""
         return _by_stack(self.command(verb, "--yes", "--json", *arguments, code=code).stdout)
 
-    def results(self, run: str, code: int = 0) -> dict[str, Any]:
+    def results(self, run: str, code: int | None = 0) -> dict[str, Any]:
         """The same of a run that was begun before."""
         return _by_stack(self.command("results", run, "--json", code=code).stdout)
 
@@ -280,6 +281,30 @@ class FleetFolder:
         """Begins a run, and gives its name."""
         told = self.command(verb, "--yes", "--detach", *arguments).stderr
         return told.split("run ", 1)[1].split(":", 1)[0]
+
+    def detached_after(self, quick: int) -> str:
+        """Begins an `up` whose first stacks have ended, each in a moment, so that the others are done in batches."""
+        return asyncio.run(self._begun_after(quick))
+
+    async def _begun_after(self, quick: int) -> str:
+        from maloko import fleet
+        from maloko.fleet._connection import connect
+        from maloko.fleet._queues import flow_queue
+        from maloko.fleet._workflow import RUN
+
+        plan = fleet.load(self.file).plan("up")
+        end = {"outcome": "unchanged", "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 0.01}
+        state: dict[str, Any] = {
+            "ends": [{**end, "id": stack["id"]} for stack in plan["stacks"][:quick]],
+            **{"tries": {}, "awaits": {}, "changes": {}, "later": [], "turns": [], "alone": [], "nextStarts": []},
+            **{"wave": 0, "waveBegins": 0.0, "paused": False, "stopped": ""},
+        }
+        options = {"previewOnly": False, "outputs": False, "message": "", "importFile": ""}
+        order = {"plan": plan, "options": options, "began": time.time(), "state": state}
+        client = await connect(plan["engine"])
+        run = f"{self.name}-up-batches"
+        await client.start_workflow(RUN, order, id=run, task_queue=flow_queue(self.name))
+        return run
 
     def objects(self) -> dict[str, int]:
         """How many files each stack has in the world."""

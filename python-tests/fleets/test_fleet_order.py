@@ -46,7 +46,14 @@ def graph_of(draw: random.Random) -> Graph:
 
 def plan_of(graph: Graph, at_a_time: int) -> Plan:
     stacks = [
-        {"id": f"s{number}", "needs": [f"s{it}" for it in needs], "labels": {}, "wave": 0}
+        {
+            "id": f"s{number}",
+            "needs": [f"s{it}" for it in needs],
+            "labels": {},
+            "wave": 0,
+            "queue": "default",
+            "language": "python",
+        }
         for number, needs in enumerate(graph.needs)
     ]
     return cast(
@@ -75,7 +82,7 @@ def test_the_course_begins_nothing_early_and_skips_what_needs_what_failed(draw: 
     begun: list[str] = []
     now = 0.0
     while not course.is_over:
-        for stack, _ in course.launches(now):
+        for [(stack, _)] in course.launches(now):
             assert all(course.ends[need]["outcome"] == "done" for need in stack["needs"])
             begun.append(stack["id"])
         assert len(course.running) <= at_a_time

@@ -21,6 +21,8 @@ from maloko.fleet._codec import data_converter
 from maloko.fleet._workflow import FleetRun
 
 RECORDED = Path(__file__).parents[2] / "conformance" / "fleets" / "histories" / VERSION / "python"
+QUICK = 16
+"""Stacks that ended in a moment before a run goes on: so many judge whether the others are done in batches."""
 RECORDS = bool(os.environ.get("MALOKO_RECORD_HISTORIES"))
 """Are the runs of this test to be the recorded ones? `make fleet-histories` says so."""
 
@@ -63,8 +65,22 @@ def steered_run(fleet: FleetFolder) -> str:
     return run
 
 
+def quick_run(fleet: FleetFolder) -> str:
+    """One whose stacks are done in batches, of which one fails for a while."""
+    [stacks] = stacks_of(QUICK + 4)
+    broken = {**stacks, "for": [{"tenant": "broken"}], "config": {"fails": "once"}}
+    fleet.write([stacks, broken, {**stacks, "for": [{"tenant": "last"}]}], limits={"at_a_time": 1})
+    fleet.worker()
+    run = fleet.detached_after(QUICK)
+    fleet.results(run)
+    return run
+
+
+RUNS = [failing_run, steered_run, quick_run]
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("make", [failing_run, steered_run])
+@pytest.mark.parametrize("make", RUNS)
 def test_a_run_is_replayed_as_it_went(server: FleetServer, make_fleet: MakeFleet, make: Any) -> None:
     history = asyncio.run(history_of(server, make(make_fleet(server))))
 
@@ -75,7 +91,7 @@ def test_a_run_is_replayed_as_it_went(server: FleetServer, make_fleet: MakeFleet
         (RECORDED / f"{make.__name__}.binpb").write_bytes(History(events=history.events).SerializeToString())
 
 
-@pytest.mark.parametrize("make", [failing_run, steered_run])
+@pytest.mark.parametrize("make", RUNS)
 def test_the_code_decides_as_it_did_when_runs_of_this_version_were_recorded(make: Any) -> None:
     name = make.__name__
     recorded = History.FromString((RECORDED / f"{name}.binpb").read_bytes())

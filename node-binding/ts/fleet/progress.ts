@@ -7,6 +7,7 @@ import { ofRecords } from "./connection";
 import { outcomeOf } from "./course/course";
 import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
+import { stackOf } from "./queues";
 import type { Counts, ProgressAnswer } from "./wire";
 
 /** A stack that is worked on, or waits to be. */
@@ -28,6 +29,8 @@ export interface StackProgress {
     waits: number;
     /** How many attempts there are, where it waits because its provider failed. */
     maxAttempts: number | undefined;
+    /** How many stacks its worker was given with it, which come after it. */
+    others: number;
 }
 
 /** Where a run stands. */
@@ -175,6 +178,7 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
         seconds: 0,
         waits: Math.max(at - now, 0),
         maxAttempts: told.maxAttempts,
+        others: 0,
     }));
     return new Progress(
         handle.workflowId,
@@ -212,29 +216,33 @@ async function failureOf(info: Pending, { client }: WorkflowHandle): Promise<str
     return told.message ?? "";
 }
 
+type Unbegun = Pick<StackProgress, "isRunning" | "attempt" | "others">;
+
 /**
  * The counts of a run, which takes all that it has given to the server for running, by what the server says. The server is asked a
  * moment later. What the run has given to it in that moment is counted as waiting already.
  */
-export function countsWith(counts: Counts, pending: readonly Pick<StackProgress, "isRunning" | "attempt">[]): Counts {
-    const waiting = pending.filter(({ isRunning }) => !isRunning).slice(0, counts.running);
-    const again = waiting.filter(({ attempt }) => attempt > 1).length;
+export function countsWith(counts: Counts, pending: readonly Unbegun[]): Counts {
+    const idle = pending.filter(({ isRunning }) => !isRunning);
+    const unbegun = pending.reduce((sum, { others }) => sum + others, idle.length);
+    const waiting = Math.min(unbegun, counts.running);
+    const again = Math.min(idle.filter(({ attempt }) => attempt > 1).length, waiting);
     return {
         ...counts,
-        running: counts.running - waiting.length,
+        running: counts.running - waiting,
         retrying: counts.retrying + again,
-        waiting: counts.waiting + waiting.length - again,
+        waiting: counts.waiting + waiting - again,
     };
 }
 
 function atWork(info: Pending, failure: string): StackProgress {
     const isRunning = info.state !== SCHEDULED;
-    const { done, total } = countsOf(info);
+    const { done, total, ...where } = countsOf(info);
     const since = secondsOf(info.lastStartedTime);
     const nextAt = secondsOf(info.scheduledTime);
-    const name = info.activityId ?? "";
+    const named = stackOf(info.activityId ?? "");
     return {
-        stack: name.split("/").length > 2 ? name.slice(0, name.lastIndexOf("/")) : name,
+        stack: where.stack ?? named.stack,
         worker: info.lastWorkerIdentity ?? "",
         attempt: info.attempt ?? 1,
         isRunning,
@@ -244,6 +252,7 @@ function atWork(info: Pending, failure: string): StackProgress {
         seconds: isRunning && since !== undefined ? Math.max(Date.now() / 1000 - since, 0) : 0,
         waits: !isRunning && nextAt !== undefined ? Math.max(nextAt - Date.now() / 1000, 0) : 0,
         maxAttempts: undefined,
+        others: where.others ?? named.others,
     };
 }
 
@@ -253,8 +262,16 @@ function secondsOf(time: Pending["scheduledTime"]): number | undefined {
     return seconds === undefined || seconds === null ? undefined : Number(seconds) + (nanos ?? 0) / 1e9;
 }
 
+interface Beat {
+    done?: number;
+    total?: number;
+    /** Of a batch, the stack that is worked on, and how many come after it. */
+    stack?: string;
+    others?: number;
+}
+
 // The counts of the last heartbeat; those that are encrypted stay unread.
-function countsOf({ heartbeatDetails }: Pending): { done?: number; total?: number } {
+function countsOf({ heartbeatDetails }: Pending): Beat {
     for (const { metadata, data } of heartbeatDetails?.payloads ?? []) {
         if (Buffer.from(metadata?.encoding ?? []).toString() === "json/plain") {
             const counts: unknown = parseJson(Buffer.from(data ?? []).toString());

@@ -1,4 +1,4 @@
-// The names of task queues. Whoever asks for work at a queue gets it, so a name holds all that a worker has to agree with.
+// The names of task queues, and of what waits there. Whoever asks for work at a queue gets it, so a queue's name holds all that a worker has to agree with.
 // The workflow uses this file, so it reads the version from the package's own JSON, which can be bundled; the addon cannot.
 
 const { version } = require("../../package.json") as { version: string };
@@ -37,4 +37,17 @@ export function nameOfWorker({ worker, code, queues }: WorkerPrograms): string {
 export function programsOfName(name: string): WorkerPrograms | undefined {
     const [, worker = "", code = "", queues = ""] = /^(\S+) (\S+) (.+)$/.exec(name) ?? [];
     return worker === "" ? undefined : { worker, code, queues: queues.split(",") };
+}
+
+/** The name under which the server has the work on a stack and on so many others after it. */
+export function batchId(first: string, others: number): string {
+    return `${first} +${others}`;
+}
+
+/** Of which stack the server tells by such a name, and how many others are there after it. */
+export function stackOf(activityId: string): { stack: string; others: number } {
+    const [name = "", others = 0] = activityId.split(" +");
+    // The number of a start that is not the first one.
+    const isNumbered = name.split("/").length > 2;
+    return { stack: isNumbered ? name.slice(0, name.lastIndexOf("/")) : name, others: Number(others) };
 }

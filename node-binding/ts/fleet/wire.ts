@@ -149,6 +149,8 @@ export interface CourseState {
     awaits: Record<string, string[]>;
     /** What the earlier starts of a stack have changed. */
     changes: Record<string, Record<string, number>>;
+    /** Stacks whose first start was given up with its batch. */
+    alone: string[];
     nextStarts: NextStart[];
     wave: number;
     waveBegins: number;
@@ -174,20 +176,39 @@ export interface Order {
     state: CourseState | null;
 }
 
-/** The input of a stack's activity. */
-export interface Launch {
+/** What the activities of a run have in common. */
+export interface Work {
     fleet: string;
     /** The same for all attempts at it. */
     run: string;
-    /** Rises with each start of the stack in this run, before the attempts of the activity itself. */
-    number: number;
     verb: string;
     options: RunOptions;
     backend: string | null;
     key: string;
     keep: Keep;
     heartbeat: number;
+}
+
+/** The input of a stack's activity. */
+export interface Launch extends Work {
+    /** Rises with each start of the stack in this run, before the attempts of the activity itself. */
+    number: number;
     stack: StackSpec;
+}
+
+/** The input of an activity for several stacks, of which none has begun before. */
+export interface Batch extends Work {
+    stacks: StackSpec[];
+    /** After so long the worker begins no other one of them. */
+    seconds: number;
+}
+
+/** What a worker made of a batch. Stacks of which nothing is said were not begun. */
+export interface BatchEnd {
+    /** Those of its first stacks. */
+    ends: StackEnd[];
+    /** What the one after those has changed, where it was begun and may succeed when it is begun again. */
+    interrupted: Record<string, number> | null;
 }
 
 /** How many stacks are where. */
@@ -228,8 +249,8 @@ export interface RunEnd {
 export const RUN = "maloko.FleetRun";
 /** The name of a stack's activity. */
 export const STACK = "maloko.fleet.stack";
-/** The type of an activity's failure after which nothing is tried again. */
-export const FATAL = "fatal";
+/** That of the activity for several. */
+export const STACKS = "maloko.fleet.stacks";
 /** Numbers between two starts of a stack: the attempts of one of them, which the server counts. */
 export const ATTEMPTS_A_START = 10_000;
 

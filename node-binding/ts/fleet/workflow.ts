@@ -19,19 +19,23 @@ import {
     upsertMemo,
     workflowInfo,
 } from "@temporalio/workflow";
-import { Course, outcomeOf } from "./course/course";
-import { stackQueue } from "./queues";
+import { SECONDS } from "./course/batches";
+import { Course, outcomeOf, type StackStart } from "./course/course";
+import { batchId, stackQueue } from "./queues";
 import {
     ATTEMPTS_A_START,
-    FATAL,
+    type Batch,
+    type BatchEnd,
     type Launch,
     type Order,
     type ProgressAnswer,
     type RunEnd,
     STACK,
+    STACKS,
     type StackEnd,
     type StackSpec,
     verbOf,
+    type Work,
 } from "./wire";
 
 /** After so many the run goes on with a new history; a history of the server must not become too long. */
@@ -121,8 +125,12 @@ class FleetRun {
                 });
             }
             if (!this.#draining) {
-                for (const [stack, number] of course.launches(now())) {
-                    this.#running.set(stack.id, this.#work(stack, number));
+                for (const batch of course.launches(now())) {
+                    const [first, ...others] = batch;
+                    this.#running.set(
+                        first[0].id,
+                        others.length === 0 ? this.#work(...first) : this.#workOnBatch(batch),
+                    );
                 }
             }
             if (course.isOver) {
@@ -151,30 +159,61 @@ class FleetRun {
     }
 
     async #work(stack: StackSpec, number: number): Promise<void> {
-        const { plan } = this.#order;
         const began = now();
         let end: StackEnd;
         try {
             const activities = proxyActivities<{ [STACK](launch: Launch): Promise<StackEnd> }>({
                 activityId: number === 1 ? stack.id : `${stack.id}/${number}`,
-                taskQueue: stackQueue(plan.fleet, stack.queue, stack.language, plan.code[stack.language] ?? ""),
-                heartbeatTimeout: plan.heartbeat * 1000,
-                scheduleToCloseTimeout: Math.ceil(Math.max(this.#began + plan.deadline - began, 1) * 1000),
-                retry: {
-                    initialInterval: FIRST_WAIT,
-                    maximumInterval: MAX_WAIT,
-                    nonRetryableErrorTypes: [FATAL],
-                },
-                cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-                ...this.#priority(stack),
+                retry: { initialInterval: FIRST_WAIT, maximumInterval: MAX_WAIT },
+                ...this.#whereAndHowLong(stack),
             });
-            end = await activities[STACK](this.#launch(stack, number));
+            const before = (number - 1) * ATTEMPTS_A_START;
+            end = await activities[STACK]({ ...this.#inCommon(), number: before, stack });
         } catch (error) {
             end = endOf(stack, number, now() - began, error);
         }
-        this.#running.delete(stack.id);
         this.#course.ended(end, now());
-        this.#texts.set(stack.id, end.text);
+        this.#isOver(stack, [end]);
+    }
+
+    async #workOnBatch(batch: readonly [StackStart, ...StackStart[]]): Promise<void> {
+        const stacks = batch.map(([stack]) => stack);
+        const [[first]] = batch;
+        let told: BatchEnd | undefined;
+        try {
+            const activities = proxyActivities<{ [STACKS](batch: Batch): Promise<BatchEnd> }>({
+                activityId: batchId(first.id, stacks.length - 1),
+                // What is to be tried again, each of the stacks tries by itself.
+                retry: { maximumAttempts: 1 },
+                ...this.#whereAndHowLong(first),
+            });
+            told = await activities[STACKS]({ ...this.#inCommon(), stacks, seconds: SECONDS });
+        } catch {
+            // Its worker is lost, or the run was cancelled before it had one.
+        }
+        const ids = stacks.map(({ id }) => id);
+        this.#course.batchEnded(ids, told, now());
+        this.#isOver(first, told?.ends ?? []);
+    }
+
+    // The options that all activities have.
+    #whereAndHowLong(stack: StackSpec): ActivityOptions {
+        const { plan } = this.#order;
+        return {
+            taskQueue: stackQueue(plan.fleet, stack.queue, stack.language, plan.code[stack.language] ?? ""),
+            heartbeatTimeout: plan.heartbeat * 1000,
+            scheduleToCloseTimeout: Math.ceil(Math.max(this.#began + plan.deadline - now(), 1) * 1000),
+            cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            ...this.#priority(stack),
+        };
+    }
+
+    // A stack, or the batch that begins with it, is at work no more.
+    #isOver(first: StackSpec, ends: readonly StackEnd[]): void {
+        this.#running.delete(first.id);
+        for (const { id, text } of ends) {
+            this.#texts.set(id, text);
+        }
         this.#tellOfEarlierFailures();
         this.#somethingEnded = true;
     }
@@ -193,11 +232,10 @@ class FleetRun {
         }
     }
 
-    #launch(stack: StackSpec, number: number): Launch {
+    #inCommon(): Work {
         const { plan, options } = this.#order;
         const { fleet, verb, backend, key, keep, heartbeat } = plan;
-        const before = (number - 1) * ATTEMPTS_A_START;
-        return { fleet, run: this.#run, number: before, verb, options, backend, key, keep, heartbeat, stack };
+        return { fleet, run: this.#run, verb, options, backend, key, keep, heartbeat };
     }
 
     // Stacks with different values of the first label that has a limit take turns where workers are few.

@@ -71,17 +71,18 @@ export function progressDocument(progress: Progress) {
 
 /** A stack that is worked on, or waits to be, as it is shown. */
 export function rowOf(progress: StackProgress) {
-    const { stack, worker, attempt, isRunning, done, total, failure, waits, maxAttempts } = progress;
+    const { stack, worker, attempt, isRunning, done, total, failure, waits, maxAttempts, others } = progress;
     const again = waits >= 1 ? `waits ${waits.toFixed(0)} s` : "waits";
     const waiting = failure === "" ? "waits for a worker" : `${again}: ${failure}`;
     const works = total === undefined || total === 0 ? "at work" : `${done ?? 0} of ${total} resources`;
     const before = failure !== "" && isRunning ? `before: ${failure}` : null;
+    const more = others > 0 ? `${others} more after it` : before;
     return {
         id: stack,
         text: isRunning ? works : waiting,
         worker: worker === "" ? null : worker,
         attempt,
-        note: maxAttempts === undefined ? before : `of ${maxAttempts}`,
+        note: maxAttempts === undefined ? more : `of ${maxAttempts}`,
     };
 }
 

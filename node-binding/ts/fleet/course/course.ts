@@ -3,14 +3,12 @@
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
 // whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
 
-import type { Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "../wire";
+import type { BatchEnd, Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "../wire";
+import { Batches, isForSameWorkers } from "./batches";
 import { EarlierChanges } from "./earlier-changes";
-import { type Group, groupsOf } from "./groups";
 import { Heap } from "./heap";
 import { Rates } from "./rates";
-
-/** How many stacks are begun at a time where nobody says. */
-const AT_A_TIME = 200;
+import { placesInOrder, Room } from "./room";
 
 const WORDS: Partial<Record<Outcome, string>> = {
     failed: "failed",
@@ -35,7 +33,7 @@ export function outcomeOf(counts: Counts): RunEnd["outcome"] {
 export class Course {
     /** By stack, in the order in which they ended. */
     readonly ends = new Map<string, StackEnd>();
-    /** When each of those that are at work began. */
+    /** When each of those that workers were given began. */
     readonly running = new Map<string, number>();
     failed = 0;
     paused = false;
@@ -51,8 +49,7 @@ export class Course {
     // Those whose wave has begun.
     readonly #begun = new Set<number>();
     #ready = placesInOrder();
-    // Those for which another one with the same value of a label has to end.
-    readonly #parked = new Map<string, Heap<number>>();
+    readonly #room: Room;
     // Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows.
     readonly #later = new Heap<Waiting>(isEarlier);
     // Those that a provider failed for, and until when each waits.
@@ -66,7 +63,11 @@ export class Course {
     readonly #numbers = new Map<string, number>();
     // How many had ended when each of those that are at work began.
     readonly #known = new Map<string, number>();
-    readonly #inGroup = new Map<string, number>();
+    readonly #batches: Batches;
+    // Those whose first start, in a batch, was given up: it was no attempt of theirs that failed.
+    readonly #alone: Set<string>;
+    // How those end, and for which reason, that a stop has kept from their beginning.
+    #leftAs: [outcome: Outcome, reason: string] = ["skipped", "stopped"];
     readonly #rates: Rates;
     #wave = -1;
     #waveBegins: number;
@@ -86,6 +87,9 @@ export class Course {
         this.#waveBegins = now + (plan.waves[0]?.pause ?? 0);
         this.#rates = new Rates(plan.limits.startsPerSecond, state?.nextStarts);
         this.#earlier = new EarlierChanges(state?.changes);
+        this.#alone = new Set(state?.alone);
+        this.#room = new Room(plan.limits);
+        this.#batches = new Batches(plan.limits);
         if (state !== null) {
             this.#goOnFrom(state);
         }
@@ -106,9 +110,12 @@ export class Course {
         return Math.max(this.#wave, 0);
     }
 
-    /** The stacks that begin now, each with the number of the start; they count as running from here on. */
-    launches(now: number): StackStart[] {
-        const begun: StackStart[] = [];
+    /**
+     * The stacks that begin now; they count as running from here on. Those of a batch go to one worker, which does one after the
+     * other, and end together: `batchEnded`.
+     */
+    launches(now: number): [first: StackStart, ...others: StackStart[]][] {
+        const begun: [StackStart, ...StackStart[]][] = [];
         if (this.paused || this.stopped) {
             return begun;
         }
@@ -117,23 +124,18 @@ export class Course {
             this.#later.pop();
             this.#ready.push(next.place);
         }
-        const limit = this.#plan.limits.atATime || AT_A_TIME;
-        while (this.#ready.size > 0 && this.running.size < limit && !this.stopped) {
+        while (this.#ready.size > 0 && this.#room.hasSlot && !this.stopped) {
             const place = this.#ready.pop() as number;
             const stack = this.#stackAt(place);
-            const full = this.#fullGroup(stack);
-            if (full !== undefined) {
-                const parked = this.#parked.get(full.key) ?? placesInOrder();
-                parked.push(place);
-                this.#parked.set(full.key, parked);
-                this.#drawFor(stack);
+            const waits =
+                this.#room.park(place, stack) || (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now));
+            if (waits) {
+                this.#lookAgainAt(this.#room.drawnFor(stack));
                 continue;
             }
-            if (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now)) {
-                this.#drawFor(stack);
-                continue;
-            }
-            begun.push([stack, this.#begin(place, stack, now)]);
+            this.#room.take(stack);
+            const start = this.#begin(place, now);
+            begun.push([start, ...this.#othersWith(start, now)]);
         }
         const stands = begun.length === 0 && this.isIdle && this.#later.size === 0;
         if (stands && !this.stopped && this.#waveBegins <= now) {
@@ -158,16 +160,35 @@ export class Course {
         return times.length === 0 ? undefined : Math.max(Math.min(...times) - now, 0);
     }
 
-    /** A stack that was running has ended. */
+    /** A stack that was given to a worker by itself has ended. */
     ended(end: StackEnd, now: number): void {
-        const place = this.#placeOf(end.id);
-        const stack = this.#stackAt(place);
-        this.running.delete(stack.id);
-        for (const { key } of this.#groups(stack)) {
-            this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) - 1);
+        this.#lookAgainAt(this.#room.leave(this.#stackAt(this.#placeOf(end.id))));
+        this.#comesTo(end, now);
+    }
+
+    /**
+     * A batch has ended, with some of its stacks or all; the others begin again. `told`: what its worker says; undefined where that
+     * was lost, so that any of them may have begun.
+     */
+    batchEnded(ids: readonly string[], told: BatchEnd | undefined, now: number): void {
+        this.#lookAgainAt(this.#room.leave(this.#stackAt(this.#placeOf(ids[0] as string))));
+        const { ends, interrupted } = told ?? { ends: [], interrupted: null };
+        for (const end of ends) {
+            this.#comesTo(end, now);
         }
-        this.#drawFor(stack);
-        if (!this.stopped && this.#goesOn(place, stack, end, now)) {
+        for (const [at, id] of ids.slice(ends.length).entries()) {
+            const isInterrupted = interrupted !== null && at === 0;
+            if (isInterrupted) {
+                this.#earlier.addChanges(id, interrupted);
+            }
+            this.#giveBack(id, isInterrupted || told === undefined, now);
+        }
+    }
+
+    #comesTo(end: StackEnd, now: number): void {
+        const place = this.#placeOf(end.id);
+        this.running.delete(end.id);
+        if (!this.stopped && this.#goesOn(place, this.#stackAt(place), end, now)) {
             this.#earlier.add(end);
             return;
         }
@@ -178,18 +199,38 @@ export class Course {
         }
     }
 
+    // A stack of a batch has not ended; one that may have begun gets the next number, and so goes by itself.
+    #giveBack(id: string, mayHaveBegun: boolean, now: number): void {
+        const place = this.#placeOf(id);
+        this.running.delete(id);
+        if (mayHaveBegun) {
+            this.#alone.add(id);
+        } else {
+            this.#tries.set(id, this.#triesOf(id) - 1);
+        }
+        if (this.stopped) {
+            this.#leaveOut(this.#stackAt(place), now);
+        } else {
+            this.#ready.push(place);
+        }
+    }
+
     /** Nothing begins any more; what is running goes on. The others end with this outcome. */
     stop(why: string, outcome: Outcome, now: number): void {
         if (this.stopped) {
             return;
         }
         this.stopped = why;
-        const reason = outcome === "cancelled" ? "cancelled" : "stopped";
+        this.#leftAs = [outcome, outcome === "cancelled" ? "cancelled" : "stopped"];
         for (const stack of this.#stacks) {
             if (!this.ends.has(stack.id) && !this.running.has(stack.id)) {
-                this.#finish(this.#unbegun(stack, outcome, reason, why), now, true);
+                this.#leaveOut(stack, now);
             }
         }
+    }
+
+    #leaveOut(stack: StackSpec, now: number): void {
+        this.#finish(this.#unbegun(stack, ...this.#leftAs, this.stopped), now, true);
     }
 
     /** How many stacks are where. */
@@ -218,6 +259,7 @@ export class Course {
             turns: this.#waits(this.#turns),
             awaits: open(this.#awaits),
             changes: this.#earlier.state(this.ends),
+            alone: [...this.#alone].filter((id) => !this.ends.has(id)).sort(),
             nextStarts: this.#rates.state(),
             wave: this.#wave,
             waveBegins: this.#waveBegins,
@@ -285,24 +327,9 @@ export class Course {
 
     // Limits.
 
-    #groups(stack: StackSpec): Group[] {
-        return groupsOf(stack, this.#plan.limits.each);
-    }
-
-    #fullGroup(stack: StackSpec): Group | undefined {
-        const { each } = this.#plan.limits;
-        return this.#groups(stack).find(({ label, key }) => (this.#inGroup.get(key) ?? 0) >= (each[label] ?? 0));
-    }
-
-    // A stack leaves room to others with the same label: one of each group with room is looked at next.
-    #drawFor(stack: StackSpec): void {
-        const { each } = this.#plan.limits;
-        for (const { label, key } of this.#groups(stack)) {
-            const room = (this.#inGroup.get(key) ?? 0) < (each[label] ?? 0);
-            const place = room ? this.#parked.get(key)?.pop() : undefined;
-            if (place !== undefined) {
-                this.#ready.push(place);
-            }
+    #lookAgainAt(places: number[]): void {
+        for (const place of places) {
+            this.#ready.push(place);
         }
     }
 
@@ -317,17 +344,37 @@ export class Course {
         return true;
     }
 
-    #begin(place: number, stack: StackSpec, now: number): number {
+    // Those that are given to a worker together with a stack: to the limits, a batch is one stack.
+    #othersWith([first, number]: StackStart, now: number): StackStart[] {
+        if (number > 1) {
+            return [];
+        }
+        const waiting = this.#room.parkedWith(first) ?? this.#ready;
+        const others: StackStart[] = [];
+        for (let left = this.#batches.size(1 + waiting.size, this.#room.slotsOf(first)) - 1; left > 0; left--) {
+            const place = waiting.peek();
+            if (place === undefined || !this.#joins(this.#stackAt(place), first)) {
+                break;
+            }
+            waiting.pop();
+            others.push(this.#begin(place, now));
+        }
+        return others;
+    }
+
+    #joins(stack: StackSpec, first: StackSpec): boolean {
+        return this.#triesOf(stack.id) === 0 && this.#room.isAlike(stack, first) && isForSameWorkers(stack, first);
+    }
+
+    #begin(place: number, now: number): StackStart {
+        const stack = this.#stackAt(place);
         const number = this.#triesOf(stack.id) + 1;
         this.#retrying.delete(place);
         this.#turns.delete(place);
         this.#tries.set(stack.id, number);
         this.running.set(stack.id, now);
         this.#known.set(stack.id, this.ends.size);
-        for (const { key } of this.#groups(stack)) {
-            this.#inGroup.set(key, (this.#inGroup.get(key) ?? 0) + 1);
-        }
-        return number;
+        return [stack, number];
     }
 
     // Ends.
@@ -352,8 +399,8 @@ export class Course {
             return false;
         }
         const { provider, firstWait, longestWait } = this.#plan.retry;
-        // The other starts found that another stack was not there.
-        const failures = this.#triesOf(id) - found.length;
+        // The other starts found that another stack was not there, or were given up with their batch.
+        const failures = this.#triesOf(id) - found.length - (this.#alone.has(id) ? 1 : 0);
         if (end.reason !== "provider" || failures >= provider) {
             return false;
         }
@@ -405,6 +452,7 @@ export class Course {
             }
             this.#numbers.set(end.id, this.ends.size);
             this.ends.set(end.id, end);
+            this.#batches.learn(end);
             const place = this.#placeOf(end.id);
             this.failed += end.outcome === "failed" ? 1 : 0;
             this.#retrying.delete(place);
@@ -511,10 +559,6 @@ export class Course {
     #placeOf(id: string): number {
         return this.#place.get(id) as number;
     }
-}
-
-function placesInOrder(): Heap<number> {
-    return new Heap((left, right) => left < right);
 }
 
 function isEarlier(left: Waiting, right: Waiting): boolean {

@@ -21,7 +21,12 @@ export class EarlierChanges {
 
     /** A start has ended so, and another one follows. */
     add(end: StackEnd): void {
-        this.#changes.set(end.id, this.#sum(end));
+        this.addChanges(end.id, end.changes);
+    }
+
+    /** A start has changed that, and another one follows. */
+    addChanges(id: string, changes: Changes): void {
+        this.#changes.set(id, this.#sum(id, changes));
     }
 
     /** The end of a stack with what all its starts have changed. */
@@ -31,7 +36,7 @@ export class EarlierChanges {
         }
         const left = Object.fromEntries(Object.entries(end.changes).filter(([op]) => NO_CHANGE.includes(op)));
         const outcome = end.outcome === "unchanged" ? "done" : end.outcome;
-        return { ...end, outcome, changes: { ...this.#sum(end), ...left } };
+        return { ...end, outcome, changes: { ...this.#sum(end.id, end.changes), ...left } };
     }
 
     /** The same without the stacks that have ended. */
@@ -39,7 +44,7 @@ export class EarlierChanges {
         return Object.fromEntries([...this.#changes].filter(([id]) => !ended.has(id)));
     }
 
-    #sum({ id, changes }: StackEnd): Changes {
+    #sum(id: string, changes: Changes): Changes {
         const sum = { ...this.of(id) };
         for (const [op, count] of Object.entries(changes)) {
             if (!NO_CHANGE.includes(op)) {

@@ -1,11 +1,12 @@
-"""The work on one stack as an activity: its heart beats by the worker's loop, whatever the stack does."""
+"""The work on stacks as activities: their hearts beat by the worker's loop, whatever a stack does."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from maloko._errors import MalokoError
+from maloko.automation._reasons import Reason
 from maloko.fleet._deploy import CancelledAfter, deploy_one
 from maloko.fleet._earlier_changes import EarlierChanges
 from maloko.fleet._ends import End
 from maloko.fleet._printed import printing_as
-from maloko.fleet._wire import ATTEMPTS_A_START, Launch, StackEnd
-from maloko.fleet._workflow import FATAL, STACK
+from maloko.fleet._wire import ATTEMPTS_A_START, Batch, BatchEnd, Launch, StackEnd
+from maloko.fleet._workflow import STACK, STACKS
 
 LOG = logging.getLogger("maloko.fleet")
 
@@ -39,11 +41,33 @@ class StackActivities:
     @activity.defn(name=STACK)
     async def stack(self, launch: Launch) -> StackEnd:
         """Works on a stack; raises what is to be tried again, and gives the end of everything else."""
+        info = activity.info()
+        counts = _Counts(launch["stack"]["id"], info.heartbeat_details)
+        async with _beating(counts, launch["heartbeat"], at_once=info.attempt > 1):
+            return await self._work_on(launch, counts)
+
+    @activity.defn(name=STACKS)
+    async def stacks(self, batch: Batch) -> BatchEnd:
+        """Works on stacks one after the other, until one does not succeed or the time is over."""
+        until = time.monotonic() + batch["seconds"]
+        ends: list[StackEnd] = []
+        counts = _Counts(batch["stacks"][0]["id"])
+        async with _beating(counts, batch["heartbeat"]):
+            for stack in batch["stacks"]:
+                counts.begin(stack["id"], len(batch["stacks"]) - len(ends) - 1)
+                launch: Launch = {**batch, "number": 0, "stack": stack}  # type: ignore[typeddict-unknown-key]
+                try:
+                    ends.append(await self._work_on(launch, counts))
+                except (ApplicationError, asyncio.CancelledError):
+                    # Begun by itself, the server tries it again as that failure asks for.
+                    return {"ends": ends, "interrupted": counts.last["changes"]}
+                if ends[-1]["outcome"] not in ("done", "unchanged") or time.monotonic() > until:
+                    break
+        return {"ends": ends, "interrupted": None}
+
+    async def _work_on(self, launch: Launch, counts: _Counts) -> StackEnd:
         name, attempt = launch["stack"]["id"], activity.info().attempt
         LOG.info("%s %s: begins%s", launch["verb"], name, f", attempt {attempt}" if attempt > 1 else "")
-        counts = _Counts(name, activity.info().heartbeat_details)
-        every = launch["heartbeat"] / _BEATS_A_LIMIT
-        beating = asyncio.create_task(_beat(counts, every, at_once=attempt > 1))
         try:
             with printing_as(name):
                 end = await deploy_one(
@@ -61,12 +85,10 @@ class StackActivities:
                     message=launch["options"]["message"],
                     import_file=launch["options"]["importFile"],
                     on_progress=counts.take,
-                    progress_every=every,
+                    progress_every=launch["heartbeat"] / _BEATS_A_LIMIT,
                 )
         except MalokoError as error:
-            line = str(error).split("\n", 1)[0]
-            LOG.info("%s %s: %s", launch["verb"], name, line)
-            raise ApplicationError(line, "configuration", type=FATAL) from None
+            end = End(name, "failed", reason=Reason.CONFIGURATION.value, text=str(error).split("\n", 1)[0])
         except asyncio.CancelledError as error:
             if activity.is_worker_shutdown():
                 if isinstance(error, CancelledAfter):
@@ -77,11 +99,7 @@ class StackActivities:
             LOG.exception("%s %s: failed in the worker", launch["verb"], name)
             # What it says may have secrets in it.
             text = f"{type(error).__name__} in the worker {self._identity}"
-            raise ApplicationError(text, "other", type=FATAL) from None
-        finally:
-            beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await beating
+            end = End(name, "failed", reason=Reason.OTHER.value, text=text)
         LOG.info("%s %s: %s", launch["verb"], name, _in_words(end))
         return self._told(end, launch, counts)
 
@@ -113,17 +131,24 @@ class _Counts:
     :param details: the last heartbeat of the attempt before
     """
 
-    def __init__(self, stack: str, details: Sequence[Any]) -> None:
+    def __init__(self, stack: str, details: Sequence[Any] = ()) -> None:
         told = details[0] if details and isinstance(details[0], dict) else {}
         changes = told.get("changes") or {}
         self._stack = stack
         self._earlier = EarlierChanges({stack: changes})
+        self._where: dict[str, Any] = {}
         self.last: dict[str, Any] = {"changes": changes}
+
+    def begin(self, stack: str, others: int) -> None:
+        """Of a batch, this one comes next, with so many others after it."""
+        self._stack = stack
+        self._where = {"stack": stack, "others": others}
+        self.last = {**self._where, "changes": {}}
 
     def hand_over(self, end: End) -> None:
         """Another attempt follows this one: it is told what this one has changed."""
         self._earlier.add(end.wire())
-        self.last = {"changes": self._earlier.of(self._stack)}
+        self.last = {**self._where, "changes": self._earlier.of(self._stack)}
         # A beat costs the server something.
         if self.last["changes"]:
             activity.heartbeat(self.last)
@@ -134,12 +159,25 @@ class _Counts:
 
     def take(self, progress: Any) -> None:
         self.last = {
+            **self._where,
             "changes": self._earlier.of(self._stack),
             "done": progress.done,
             "total": progress.total,
             "failed": progress.failed,
             "reports": progress.reports,
         }
+
+
+@asynccontextmanager
+async def _beating(counts: _Counts, limit: float, *, at_once: bool = False) -> AsyncIterator[None]:
+    """Tells the server within the limit, in seconds, that this worker is alive."""
+    beats = asyncio.create_task(_beat(counts, limit / _BEATS_A_LIMIT, at_once=at_once))
+    try:
+        yield
+    finally:
+        beats.cancel()
+        with suppress(asyncio.CancelledError):
+            await beats
 
 
 async def _beat(counts: _Counts, every: float, *, at_once: bool) -> None:

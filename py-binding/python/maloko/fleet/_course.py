@@ -8,14 +8,15 @@ the same whenever it is given the same. `node-binding/ts/fleet/course/course.ts`
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
 
+from maloko.fleet._batches import Batches, same_worker
 from maloko.fleet._earlier_changes import EarlierChanges
 from maloko.fleet._rates import Rates
-from maloko.fleet._wire import CourseState, Later, Outcome, Plan, StackEnd, StackSpec
+from maloko.fleet._room import Room
+from maloko.fleet._wire import BatchEnd, CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
-AT_A_TIME = 200
-"""How many stacks are begun at a time where nobody says."""
+Start = tuple[StackSpec, int]
+"""A stack that begins, and the number of the start."""
 
 _WORDS: dict[Outcome, str] = {"failed": "failed", "skipped": "was skipped", "cancelled": "was cancelled"}
 
@@ -41,8 +42,7 @@ class Course:
         self._begun: set[int] = set()
         """Those whose wave has begun."""
         self._ready: list[int] = []
-        self._parked: dict[tuple[str, str], list[int]] = {}
-        """Those for which another one with the same value of a label has to end."""
+        self._room = Room(plan["limits"])
         self._later: list[tuple[float, int]] = []
         """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
         self._retrying: dict[int, float] = {}
@@ -52,11 +52,13 @@ class Course:
         self._awaits: dict[str, list[str]] = {}
         """What each was found to need, the last one last."""
         self._earlier = EarlierChanges()
+        self._alone: set[str] = set()
+        """Those whose first start, in a batch, was given up: it was no attempt of theirs that failed."""
         self._numbers: dict[str, int] = {}
         """How many had ended when each did."""
         self._known: dict[str, int] = {}
         """How many had ended when each of those that are at work began."""
-        self._in_group: dict[tuple[str, str], int] = {}
+        self._batches = Batches(plan["limits"])
         self._rates = Rates(plan["limits"]["startsPerSecond"])
         self._wave = -1
         self._wave_begins = now + (plan["waves"][0]["pause"] if plan["waves"] else 0.0)
@@ -65,10 +67,12 @@ class Course:
         """By stack, in the order in which they ended."""
         self.failed = 0
         self.running: dict[str, float] = {}
-        """When each of those that are at work began."""
+        """When each of those that workers were given began."""
         self.paused = False
         self.stopped = ""
         """Why nothing begins any more."""
+        self._left_as: tuple[Outcome, str] = ("skipped", "stopped")
+        """How those end, and for which reason, that a stop has kept from their beginning."""
         if state is not None:
             self._go_on_from(state)
 
@@ -87,28 +91,26 @@ class Course:
         """The wave that goes on, from 0."""
         return max(self._wave, 0)
 
-    def launches(self, now: float) -> list[tuple[StackSpec, int]]:
-        """The stacks that begin now, each with the number of the start; they count as running from here on."""
-        begun: list[tuple[StackSpec, int]] = []
+    def launches(self, now: float) -> list[list[Start]]:
+        """The stacks that begin now; they count as running from here on.
+
+        Those of a batch go to one worker, which does one after the other, and end together: `batch_ended`.
+        """
+        begun: list[list[Start]] = []
         if self.paused or self.stopped:
             return begun
         self._begin_waves(now)
         while self._later and self._later[0][0] <= now:
             heapq.heappush(self._ready, heapq.heappop(self._later)[1])
-        limit = self._plan["limits"]["atATime"] or AT_A_TIME
-        while self._ready and len(self.running) < limit and not self.stopped:
+        while self._ready and self._room.has_slot and not self.stopped:
             place = heapq.heappop(self._ready)
             stack = self._stacks[place]
-            full = self._full_group(stack)
-            if full is not None:
-                heapq.heappush(self._parked.setdefault(full, []), place)
-                self._draw_for(stack)
+            if self._room.park(place, stack) or (place not in self._turns and self._waits_for_turn(place, stack, now)):
+                self._look_again_at(self._room.drawn_for(stack))
                 continue
-            if place not in self._turns and self._waits_for_turn(place, stack, now):
-                self._draw_for(stack)
-                continue
-            self._begin(place, stack, now)
-            begun.append((stack, self._tries[stack["id"]]))
+            self._room.take(stack)
+            start = self._begin(place, now)
+            begun.append([start, *self._others_with(start, now)])
         if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
             self._end_circles(now)
         return begun
@@ -123,12 +125,33 @@ class Course:
         return max(min(times) - now, 0.0) if times else None
 
     def ended(self, end: StackEnd, now: float) -> None:
-        """A stack that was running has ended."""
+        """A stack that was given to a worker by itself has ended."""
+        self._look_again_at(self._room.leave(self._stacks[self._place[end["id"]]]))
+        self._comes_to(end, now)
+
+    def batch_ended(self, names: list[str], told: BatchEnd | None, now: float) -> None:
+        """A batch has ended, with some of its stacks or all; the others begin again.
+
+        :param told: what its worker says; nothing where that was lost, so that any of them may have begun
+        """
+        self._look_again_at(self._room.leave(self._stacks[self._place[names[0]]]))
+        ends = [] if told is None else told["ends"]
+        for end in ends:
+            self._comes_to(end, now)
+        open_names = names[len(ends) :]
+        if told is None:
+            interrupted = open_names
+        elif told["interrupted"] is None:
+            interrupted = []
+        else:
+            interrupted = open_names[:1]
+            self._earlier.add_changes(open_names[0], told["interrupted"])
+        for name in open_names:
+            self._give_back(name, interrupted=name in interrupted, now=now)
+
+    def _comes_to(self, end: StackEnd, now: float) -> None:
         stack = self._stacks[self._place[end["id"]]]
         del self.running[stack["id"]]
-        for group in self._groups(stack):
-            self._in_group[group] -= 1
-        self._draw_for(stack)
         if not self.stopped and self._goes_on(stack, end, now):
             self._earlier.add(end)
             return
@@ -137,15 +160,31 @@ class Course:
         if limit is not None and self.failed >= limit and not self.is_over:
             self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
 
+    def _give_back(self, name: str, *, interrupted: bool, now: float) -> None:
+        """A stack of a batch has not ended; one that may have begun gets the next number, and so goes by itself."""
+        del self.running[name]
+        if interrupted:
+            self._alone.add(name)
+        else:
+            self._tries[name] -= 1
+        if self.stopped:
+            self._leave_out(self._stacks[self._place[name]], now)
+        else:
+            heapq.heappush(self._ready, self._place[name])
+
     def stop(self, why: str, outcome: Outcome, now: float) -> None:
         """Nothing begins any more; what is running goes on. The others end with this outcome."""
         if self.stopped:
             return
         self.stopped = why
-        reason = "cancelled" if outcome == "cancelled" else "stopped"
+        self._left_as = (outcome, "cancelled" if outcome == "cancelled" else "stopped")
         for stack in self._stacks:
             if stack["id"] not in self.ends and stack["id"] not in self.running:
-                self._finish(self._unbegun(stack, outcome, reason, why), now, alone=True)
+                self._leave_out(stack, now)
+
+    def _leave_out(self, stack: StackSpec, now: float) -> None:
+        outcome, reason = self._left_as
+        self._finish(self._unbegun(stack, outcome, reason, self.stopped), now, alone=True)
 
     def counts(self) -> dict[str, int]:
         """How many stacks are where."""
@@ -171,6 +210,7 @@ class Course:
             "turns": self._waits(self._turns),
             "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
             "changes": self._earlier.state(self.ends),
+            "alone": sorted(self._alone - self.ends.keys()),
             "nextStarts": self._rates.state(),
             "wave": self._wave,
             "waveBegins": self._wave_begins,
@@ -220,21 +260,9 @@ class Course:
 
     # Limits.
 
-    def _groups(self, stack: StackSpec) -> Iterable[tuple[str, str]]:
-        labels = stack["labels"]
-        return [(label, labels[label]) for label in self._plan["limits"]["each"] if label in labels]
-
-    def _full_group(self, stack: StackSpec) -> tuple[str, str] | None:
-        each = self._plan["limits"]["each"]
-        return next((group for group in self._groups(stack) if self._in_group.get(group, 0) >= each[group[0]]), None)
-
-    def _draw_for(self, stack: StackSpec) -> None:
-        """A stack leaves room to others with the same label: one of each group with room is looked at next."""
-        each = self._plan["limits"]["each"]
-        for group in self._groups(stack):
-            parked = self._parked.get(group)
-            if parked and self._in_group.get(group, 0) < each[group[0]]:
-                heapq.heappush(self._ready, heapq.heappop(parked))
+    def _look_again_at(self, places: list[int]) -> None:
+        for place in places:
+            heapq.heappush(self._ready, place)
 
     def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
         """Takes the next turn that the rates allow; gives whether that is later."""
@@ -245,14 +273,33 @@ class Course:
         heapq.heappush(self._later, (at, place))
         return True
 
-    def _begin(self, place: int, stack: StackSpec, now: float) -> None:
+    def _others_with(self, start: Start, now: float) -> list[Start]:
+        """Those that are given to a worker together with a stack: to the limits, a batch is one stack."""
+        first, number = start
+        if number > 1:
+            return []
+        waiting = self._room.parked_with(first) or self._ready
+        others: list[Start] = []
+        for _ in range(1, self._batches.size(1 + len(waiting), self._room.slots_of(first))):
+            if not waiting or not self._joins(self._stacks[waiting[0]], first):
+                break
+            others.append(self._begin(heapq.heappop(waiting), now))
+        return others
+
+    def _joins(self, stack: StackSpec, first: StackSpec) -> bool:
+        has_begun = self._tries.get(stack["id"], 0) > 0
+        same_groups = self._room.groups(stack) == self._room.groups(first)
+        return not has_begun and same_groups and same_worker(stack, first)
+
+    def _begin(self, place: int, now: float) -> Start:
+        stack = self._stacks[place]
         self._retrying.pop(place, None)
         self._turns.pop(place, None)
-        self._tries[stack["id"]] = self._tries.get(stack["id"], 0) + 1
+        number = self._tries.get(stack["id"], 0) + 1
+        self._tries[stack["id"]] = number
         self.running[stack["id"]] = now
         self._known[stack["id"]] = len(self.ends)
-        for group in self._groups(stack):
-            self._in_group[group] = self._in_group.get(group, 0) + 1
+        return stack, number
 
     # Ends.
 
@@ -272,8 +319,8 @@ class Course:
         if end["outcome"] != "failed":
             return False
         retry = self._plan["retry"]
-        # The other starts found that another stack was not there.
-        failures = self._tries[name] - len(found)
+        # The other starts found that another stack was not there, or were given up with their batch.
+        failures = self._tries[name] - len(found) - (name in self._alone)
         if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
         pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
@@ -316,6 +363,7 @@ class Course:
                 continue
             self._numbers[name] = len(self.ends)
             self.ends[name] = end
+            self._batches.learn(end)
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
             self._retrying.pop(place, None)
@@ -376,6 +424,7 @@ class Course:
         self._tries = dict(state["tries"])
         self._awaits = dict(state["awaits"])
         self._earlier = EarlierChanges(state["changes"])
+        self._alone = set(state["alone"])
         for name, found in self._awaits.items():
             if found[-1] not in self.ends:
                 self._wait_for(self._place[name], found[-1])

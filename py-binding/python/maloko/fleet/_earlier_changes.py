@@ -20,7 +20,11 @@ class EarlierChanges:
 
     def add(self, end: StackEnd) -> None:
         """A start has ended so, and another one follows."""
-        self._changes[end["id"]] = self._sum(end)
+        self.add_changes(end["id"], end["changes"])
+
+    def add_changes(self, name: str, changes: dict[str, int]) -> None:
+        """A start has changed that, and another one follows."""
+        self._changes[name] = self._sum(name, changes)
 
     def in_all(self, end: StackEnd) -> StackEnd:
         """The end of a stack with what all its starts have changed."""
@@ -28,15 +32,15 @@ class EarlierChanges:
             return end
         left = {op: count for op, count in end["changes"].items() if op in NO_CHANGE}
         outcome: Outcome = "done" if end["outcome"] == "unchanged" else end["outcome"]
-        return {**end, "outcome": outcome, "changes": {**self._sum(end), **left}}
+        return {**end, "outcome": outcome, "changes": {**self._sum(end["id"], end["changes"]), **left}}
 
     def state(self, ended: dict[str, StackEnd]) -> dict[str, dict[str, int]]:
         """The same without the stacks that have ended."""
         return {name: changes for name, changes in self._changes.items() if name not in ended}
 
-    def _sum(self, end: StackEnd) -> dict[str, int]:
-        changes = dict(self.of(end["id"]))
-        for op, count in end["changes"].items():
+    def _sum(self, name: str, more: dict[str, int]) -> dict[str, int]:
+        changes = dict(self.of(name))
+        for op, count in more.items():
             if op not in NO_CHANGE:
                 changes[op] = changes.get(op, 0) + count
         return changes

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from maloko.fleet._codec import VARIABLE
 from maloko.fleet._course import outcome_of
 from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
+from maloko.fleet._queues import stack_of
 
 _ANSWERS_WITHIN = timedelta(seconds=10)
 """The server does not wait longer for a worker that answers a question."""
@@ -46,6 +47,8 @@ class StackProgress:
     """Seconds until it is tried again; 0 where it is a worker that it waits for."""
     max_attempts: int | None = None
     """How many attempts there are, where it waits because its provider failed."""
+    others: int = 0
+    """How many stacks its worker was given with it, which come after it."""
 
 
 @dataclass(frozen=True)
@@ -199,13 +202,14 @@ def counts_with(counts: dict[str, int], pending: Sequence[StackProgress]) -> dic
 
     The server is asked a moment later. What the run has given to it in that moment is counted as waiting already.
     """
-    waiting = [stack for stack in pending if not stack.is_running][: counts["running"]]
-    again = sum(1 for stack in waiting if stack.attempt > 1)
+    idle = [stack for stack in pending if not stack.is_running]
+    waiting = min(len(idle) + sum(stack.others for stack in pending), counts["running"])
+    again = min(sum(1 for stack in idle if stack.attempt > 1), waiting)
     return {
         **counts,
-        "running": counts["running"] - len(waiting),
+        "running": counts["running"] - waiting,
         "retrying": counts["retrying"] + again,
-        "waiting": counts["waiting"] + len(waiting) - again,
+        "waiting": counts["waiting"] + waiting - again,
     }
 
 
@@ -226,8 +230,9 @@ def _at_work(info: PendingActivityInfo, failure: str) -> StackProgress:
     began = info.last_started_time.ToDatetime(timezone.utc) if info.HasField("last_started_time") else None
     seconds = (datetime.now(timezone.utc) - began).total_seconds() if running and began is not None else 0.0
     next_at = info.scheduled_time.ToDatetime(timezone.utc)
+    first, others = stack_of(info.activity_id)
     return StackProgress(
-        stack=info.activity_id.rsplit("/", 1)[0] if info.activity_id.count("/") > 1 else info.activity_id,
+        stack=counts.get("stack", first),
         worker=info.last_worker_identity,
         attempt=info.attempt,
         is_running=running,
@@ -236,6 +241,7 @@ def _at_work(info: PendingActivityInfo, failure: str) -> StackProgress:
         failure=failure,
         seconds=max(seconds, 0.0),
         waits=0.0 if running else max((next_at - datetime.now(timezone.utc)).total_seconds(), 0.0),
+        others=counts.get("others", others),
     )
 
 

@@ -1,4 +1,7 @@
-"""The names of task queues. Who asks at a queue gets its work, so a name holds all that a worker has to agree with."""
+"""The names of task queues, and of what waits there.
+
+Who asks at a queue gets its work, so a queue's name holds all that a worker has to agree with.
+"""
 
 from __future__ import annotations
 
@@ -41,3 +44,15 @@ class WorkerPrograms(NamedTuple):
         """What such a name says; nothing where it is another one."""
         words = name.split(" ", 2)
         return cls(words[0], words[1], words[2].split(",")) if len(words) == 3 else None
+
+
+def batch_id(first: str, others: int) -> str:
+    """The name under which the server has the work on a stack and on so many others after it."""
+    return f"{first} +{others}"
+
+
+def stack_of(activity_id: str) -> tuple[str, int]:
+    """Of which stack the server tells by such a name, and how many others are there after it."""
+    name, _, others = activity_id.partition(" +")
+    # The number of a start that is not the first one.
+    return (name.rsplit("/", 1)[0] if name.count("/") > 1 else name), int(others or 0)

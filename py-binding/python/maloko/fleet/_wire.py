@@ -176,6 +176,8 @@ class CourseState(TypedDict):
     """What a stack was found to need, the last one last."""
     changes: dict[str, dict[str, int]]
     """What the earlier starts of a stack have changed."""
+    alone: list[str]
+    """Stacks whose first start was given up with its batch."""
     nextStarts: list[NextStart]
     wave: int
     waveBegins: float
@@ -203,21 +205,43 @@ class RunOptions(TypedDict):
     """Where what a stack takes over is listed, such as `imports/{stack}.json`; empty for other verbs."""
 
 
-class Launch(TypedDict):
-    """The input of a stack's activity."""
+class Work(TypedDict):
+    """What the activities of a run have in common."""
 
     fleet: str
     run: str
     """The same for all attempts at it."""
-    number: int
-    """Rises with each start of the stack in this run, before the attempts of the activity itself."""
     verb: str
     options: RunOptions
     backend: str | None
     key: str
     keep: Keep
     heartbeat: float
+
+
+class Launch(Work):
+    """The input of a stack's activity."""
+
+    number: int
+    """Rises with each start of the stack in this run, before the attempts of the activity itself."""
     stack: StackSpec
+
+
+class Batch(Work):
+    """The input of an activity for several stacks, of which none has begun before."""
+
+    stacks: list[StackSpec]
+    seconds: float
+    """After so long the worker begins no other one of them."""
+
+
+class BatchEnd(TypedDict):
+    """What a worker made of a batch. Stacks of which nothing is said were not begun."""
+
+    ends: list[StackEnd]
+    """Those of its first stacks."""
+    interrupted: dict[str, int] | None
+    """What the one after those has changed, where it was begun and may succeed when it is begun again."""
 
 
 def verb_of(plan: Plan, options: RunOptions) -> str:

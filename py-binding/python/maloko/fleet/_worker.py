@@ -125,7 +125,7 @@ class Worker:
         return TemporalWorker(
             client,
             task_queue=stack_queue(fleet, queue, _LANGUAGE, code),
-            activities=[activities.stack],
+            activities=[activities.stack, activities.stacks],
             max_concurrent_activities=self._slots,
             max_heartbeat_throttle_interval=_HEARD_WITHIN,
             default_heartbeat_throttle_interval=_HEARD_WITHIN,

@@ -11,15 +11,14 @@ from temporalio import exceptions, workflow
 from temporalio.common import Priority, RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, is_cancelled_exception
 
-from maloko.fleet._course import Course, outcome_of
-from maloko.fleet._queues import stack_queue
-from maloko.fleet._wire import ATTEMPTS_A_START, Launch, Order, StackEnd, StackSpec, verb_of
+from maloko.fleet._batches import SECONDS
+from maloko.fleet._course import Course, Start, outcome_of
+from maloko.fleet._queues import batch_id, stack_queue
+from maloko.fleet._wire import ATTEMPTS_A_START, BatchEnd, Order, StackEnd, StackSpec, Work, verb_of
 
 RUN = "maloko.FleetRun"
 STACK = "maloko.fleet.stack"
-
-FATAL = "fatal"
-"""The type of an activity's failure after which nothing is tried again."""
+STACKS = "maloko.fleet.stacks"
 
 _STACKS_AN_EXECUTION = 1000
 """After so many the run goes on with a new history; a history of the server must not become too long."""
@@ -74,8 +73,10 @@ class FleetRun:
                     }
                 )
             if not self._draining:
-                for stack, number in course.launches(workflow.time()):
-                    self._running[stack["id"]] = asyncio.create_task(self._work(stack, number))
+                for batch in course.launches(workflow.time()):
+                    stack, number = batch[0]
+                    work = self._work(stack, number) if len(batch) == 1 else self._work_on_batch(batch)
+                    self._running[stack["id"]] = asyncio.create_task(work)
             if course.is_over:
                 break
             self._something_ended = False
@@ -107,28 +108,51 @@ class FleetRun:
         try:
             end: StackEnd = await workflow.execute_activity(
                 STACK,
-                self._launch(stack, number),
+                {**self._in_common(), "number": (number - 1) * ATTEMPTS_A_START, "stack": stack},
                 activity_id=stack["id"] if number == 1 else f"{stack['id']}/{number}",
-                task_queue=stack_queue(
-                    self._plan["fleet"], stack["queue"], stack["language"], self._plan["code"][stack["language"]]
-                ),
-                heartbeat_timeout=timedelta(seconds=self._plan["heartbeat"]),
-                schedule_to_close_timeout=timedelta(
-                    seconds=max(self._began + self._plan["deadline"] - workflow.time(), 1.0)
-                ),
-                retry_policy=RetryPolicy(
-                    initial_interval=_FIRST_WAIT,
-                    maximum_interval=_MAX_WAIT,
-                    non_retryable_error_types=[FATAL],
-                ),
-                cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-                priority=self._priority(stack),
+                retry_policy=RetryPolicy(initial_interval=_FIRST_WAIT, maximum_interval=_MAX_WAIT),
+                **self._where_and_how_long(stack),
             )
         except (ActivityError, asyncio.CancelledError) as error:
             end = _end_of(stack, number, workflow.time() - began, error)
-        del self._running[stack["id"]]
         self._course.ended(end, workflow.time())
-        self._texts[stack["id"]] = end["text"]
+        self._is_over(stack, [end])
+
+    async def _work_on_batch(self, batch: list[Start]) -> None:
+        stacks = [stack for stack, _ in batch]
+        told: BatchEnd | None
+        try:
+            told = await workflow.execute_activity(
+                STACKS,
+                {**self._in_common(), "stacks": stacks, "seconds": SECONDS},
+                activity_id=batch_id(stacks[0]["id"], len(stacks) - 1),
+                # What is to be tried again, each of the stacks tries by itself.
+                retry_policy=RetryPolicy(maximum_attempts=1),
+                **self._where_and_how_long(stacks[0]),
+            )
+        except (ActivityError, asyncio.CancelledError):
+            told = None
+        self._course.batch_ended([stack["id"] for stack in stacks], told, workflow.time())
+        self._is_over(stacks[0], [] if told is None else told["ends"])
+
+    def _where_and_how_long(self, stack: StackSpec) -> dict[str, Any]:
+        """The options that all activities have."""
+        code = self._plan["code"][stack["language"]]
+        return {
+            "task_queue": stack_queue(self._plan["fleet"], stack["queue"], stack["language"], code),
+            "heartbeat_timeout": timedelta(seconds=self._plan["heartbeat"]),
+            "schedule_to_close_timeout": timedelta(
+                seconds=max(self._began + self._plan["deadline"] - workflow.time(), 1.0)
+            ),
+            "cancellation_type": workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            "priority": self._priority(stack),
+        }
+
+    def _is_over(self, first: StackSpec, ends: list[StackEnd]) -> None:
+        """A stack, or the batch that begins with it, is at work no more."""
+        del self._running[first["id"]]
+        for end in ends:
+            self._texts[end["id"]] = end["text"]
         self._tell_of_earlier_failures()
         self._something_ended = True
 
@@ -141,18 +165,16 @@ class FleetRun:
             if end["reason"] == "stopped" and self._texts.get(name):
                 end["text"] = f"{end['text']}; it failed before: {self._texts[name]}"
 
-    def _launch(self, stack: StackSpec, number: int) -> Launch:
+    def _in_common(self) -> Work:
         return {
             "fleet": self._plan["fleet"],
             "run": self._run,
-            "number": (number - 1) * ATTEMPTS_A_START,
             "verb": self._plan["verb"],
             "options": self._order["options"],
             "backend": self._plan["backend"],
             "key": self._plan["key"],
             "keep": self._plan["keep"],
             "heartbeat": self._plan["heartbeat"],
-            "stack": stack,
         }
 
     def _priority(self, stack: StackSpec) -> Priority:

@@ -78,6 +78,8 @@ def row_of(stack: StackProgress) -> dict[str, Any]:
     note = f"before: {stack.failure}" if stack.failure and stack.is_running else None
     if stack.max_attempts is not None:
         note = f"of {stack.max_attempts}"
+    if stack.others:
+        note = f"{stack.others} more after it"
     return {"id": stack.stack, "text": text, "worker": stack.worker or None, "attempt": stack.attempt, "note": note}
 
 
