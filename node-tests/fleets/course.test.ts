@@ -29,6 +29,8 @@ interface Step {
     seconds?: number;
     begins?: string[] | number;
     waits?: number;
+    /** By stack that waits after a failure: which attempt comes then. */
+    retries?: Record<string, number>;
 }
 
 interface Case {
@@ -90,7 +92,7 @@ function batchEndOf(ids: string[], told: Record<string, End>, seconds?: number):
 function stateAfter({ stacks }: Plan, after: After, now: number): CourseState {
     return {
         ends: stacks.slice(0, after.stacks).map(({ id }) => endOf(id, "done", after.seconds)),
-        ...{ tries: {}, later: [], turns: [], awaits: {}, changes: {}, alone: [], nextStarts: [] },
+        ...{ tries: {}, later: [], turns: [], awaits: {}, changes: {}, givenUp: [], nextStarts: [] },
         ...{ wave: 0, waveBegins: now, paused: false, stopped: "" },
     };
 }
@@ -141,6 +143,10 @@ class Told {
         }
     }
 
+    #atWork(): string[] {
+        return this.plan.stacks.map(({ id }) => id).filter((id) => this.course.running.has(id));
+    }
+
     #begun(batch: readonly StackStart[]): string {
         const ids = batch.map(([{ id }]) => id);
         const numbers = batch.map(([, number]) => number);
@@ -154,8 +160,7 @@ class Told {
     }
 
     #end({ ends = {}, seconds }: Step, now: number): void {
-        const told =
-            ends === "all" ? Object.fromEntries([...this.course.running.keys()].map((id) => [id, "done"])) : ends;
+        const told = ends === "all" ? Object.fromEntries(this.#atWork().map((id) => [id, "done"])) : ends;
         for (const [id, end] of Object.entries(told)) {
             const ids = this.#batches.get(id);
             if (ids !== undefined) {
@@ -188,6 +193,10 @@ test.each(rows)("a run goes as its case says: $about, $how", (it) => {
         const expected = step.begins ?? [];
         expect(typeof expected === "number" ? begun.length : begun, JSON.stringify(step)).toEqual(expected);
         expect(wait, JSON.stringify(step)).toBe(step.waits);
+        if (step.retries !== undefined) {
+            const retries = told.course.retries().map(([id, , number]) => [id, number]);
+            expect(Object.fromEntries(retries), JSON.stringify(step)).toEqual(step.retries);
+        }
     }
 
     const ends = [...told.course.ends.values()].slice(it.after?.stacks ?? 0).map(inWords);

@@ -182,3 +182,19 @@ test("it loads no package of a server", () => {
         if (typeof deployOne !== "function" || loaded.length > 0) throw new Error(loaded.join(" "));`;
     execFileSync(process.execPath, ["-e", code], { cwd: join(HERE, "..") });
 });
+
+test("counts are told while it goes on", async () => {
+    const where = place();
+    const totals: number[] = [];
+    const onProgress = ({ total }: { total: number }): void => {
+        totals.push(total);
+        if (total === 4) {
+            writeFileSync(join(where.directory, "world", "go"), "");
+        }
+    };
+
+    const end = await deployed(where, "up", { holds: "true" }, { onProgress, progressEvery: 0.05 });
+
+    expect(end.outcome).toBe("done");
+    expect(totals.at(-1)).toBe(4);
+});

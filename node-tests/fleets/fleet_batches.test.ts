@@ -98,7 +98,8 @@ nightly("a worker that is lost in a batch is followed", async () => {
     expect(told?.counts).toMatchObject({ running: 1, waiting: 3 });
     expect(told?.stacks[0]).toMatchObject({ id: "tenant/t16", note: "3 more after it" });
     expect(ends.filter(([outcome]) => outcome !== "done" && outcome !== "unchanged")).toEqual([]);
-    expect(ends.map(([, attempts]) => attempts)).toEqual([2, 2, 2, 2]);
+    // Each of the batch was begun again.
+    expect(ends.filter(([, attempts]) => attempts === 1)).toEqual([]);
     expectAllWhole(fleet, 4);
 });
 
@@ -129,7 +130,6 @@ nightly("a worker that is told to end hands its batch over", async () => {
     fleet.letGo();
     fleet.worker();
 
-    const done = ["done", 1];
-    expect(endsOf(fleet, run)).toEqual([["done", 2], done, done, done]);
+    expect(endsOf(fleet, run).map(([outcome]) => outcome)).toEqual(Array(4).fill("done"));
     expectAllWhole(fleet, 4);
 });

@@ -31,7 +31,7 @@ export async function detachedAfter(quick: number, fleet: FleetFolder, server: F
     const end = { outcome: "unchanged", changes: {}, reason: "", text: "", attempts: 1, seconds: 0.01 };
     const state = {
         ends: plan.stacks.slice(0, quick).map(({ id }) => ({ ...end, id })),
-        ...{ tries: {}, awaits: {}, changes: {}, later: [], turns: [], alone: [], nextStarts: [] },
+        ...{ tries: {}, awaits: {}, changes: {}, later: [], turns: [], givenUp: [], nextStarts: [] },
         ...{ wave: 0, waveBegins: 0, paused: false, stopped: "" },
     };
     const options = { previewOnly: false, outputs: false, message: "", importFile: "" };

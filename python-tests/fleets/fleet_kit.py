@@ -296,7 +296,7 @@ class FleetFolder:
         end = {"outcome": "unchanged", "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 0.01}
         state: dict[str, Any] = {
             "ends": [{**end, "id": stack["id"]} for stack in plan["stacks"][:quick]],
-            **{"tries": {}, "awaits": {}, "changes": {}, "later": [], "turns": [], "alone": [], "nextStarts": []},
+            **{"tries": {}, "awaits": {}, "changes": {}, "later": [], "turns": [], "givenUp": [], "nextStarts": []},
             **{"wave": 0, "waveBegins": 0.0, "paused": False, "stopped": ""},
         }
         options = {"previewOnly": False, "outputs": False, "message": "", "importFile": ""}

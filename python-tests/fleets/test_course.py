@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from maloko.fleet._course import Course, Start
+from maloko.fleet._course._course import Course, Start
 from maloko.fleet._wire import BatchEnd, CourseState, Plan, StackEnd
 
 TABLE = Path(__file__).parents[2] / "conformance" / "fleets" / "course.json"
@@ -54,7 +54,7 @@ def batch_end_of(names: list[str], told: dict[str, Any], ends: dict[str, StackEn
 def state_after(plan: Plan, after: dict[str, Any], now: float) -> CourseState:
     """The state of a run whose first stacks have ended, each after so many seconds."""
     ended = plan["stacks"][: after["stacks"]]
-    nothing: dict[str, Any] = {"tries": {}, "awaits": {}, "changes": {}, "later": [], "turns": [], "alone": []}
+    nothing: dict[str, Any] = {"tries": {}, "awaits": {}, "changes": {}, "later": [], "turns": [], "givenUp": []}
     return cast(
         "CourseState",
         {
@@ -116,7 +116,7 @@ class Told:
     def _end(self, step: dict[str, Any], now: float) -> None:
         told: dict[str, Any] = step.get("ends", {})
         if told == "all":
-            told = dict.fromkeys(self.course.running, "done")
+            told = {it["id"]: "done" for it in self._plan["stacks"] if it["id"] in self.course.running}
         ends = {name: end_of(name, end, step.get("seconds", 1.0)) for name, end in told.items()}
         for name in ends:
             if names := self._batches.pop(name, None):
@@ -140,6 +140,8 @@ def test_a_run_goes_as_its_case_says(case: dict[str, Any], anew: bool) -> None:
         expected = step.get("begins", [])
         assert (len(begun) if isinstance(expected, int) else begun) == expected, step
         assert wait == step.get("waits"), step
+        if "retries" in step:
+            assert {name: number for name, _, number in told.course.retries()} == step["retries"], step
 
     ends = [in_words(end) for end in told.course.ends.values()][case.get("after", {}).get("stacks", 0) :]
     if isinstance(case["ends"], int):

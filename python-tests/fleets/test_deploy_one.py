@@ -1,15 +1,19 @@
 """One stack as a step of any engine: it needs no server and no packages of one."""
 
 import asyncio
+import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fleet_kit import PROGRAMS, until
 
+from maloko.automation._listeners import Delivery
 from maloko.fleet import End, FleetError, deploy_one
+from maloko.fleet._printed import printing_as, told_by_stack
 
 
 def stack_of(**config: Any) -> dict[str, Any]:
@@ -155,3 +159,37 @@ def test_a_stack_that_another_run_is_at_is_left_to_it(place: dict[str, Any]) -> 
 def test_it_loads_no_package_of_a_server() -> None:
     code = "import sys, maloko.fleet as f; f.deploy_one; assert 'temporalio' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_counts_are_told_while_it_goes_on(place: dict[str, Any]) -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def take(progress: Any) -> None:
+        told.append((threading.current_thread().name, progress.done, progress.total))
+        if progress.total == 4:
+            (place["directory"] / "world" / "go").touch()
+
+    end = deployed(place, config={"holds": "true"}, on_progress=take, progress_every=0.05)
+
+    assert end.outcome == "done"
+    assert {name for name, _, _ in told} == {threading.current_thread().name}
+    assert told[-1][2] == 4
+
+
+# In Python alone: there each event would be a call that takes the interpreter's lock.
+def test_who_tells_what_is_printed_is_told_of_messages_alone(
+    place: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    deliver = Delivery.event
+
+    def event(self: Delivery, text: str) -> None:
+        events.append(text)
+        deliver(self, text)
+
+    monkeypatch.setattr(Delivery, "event", event)
+
+    with told_by_stack(), printing_as("tenant/acme"):
+        deployed(place, config={"warns": "this"})
+
+    assert [next(iter(json.loads(text).keys() - {"sequence", "timestamp"})) for text in events] == ["diagnosticEvent"]

@@ -11,7 +11,7 @@ from fleet_kit import FleetServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maloko.fleet._course import Course
+from maloko.fleet._course._course import Course
 from maloko.fleet._wire import Plan, StackEnd
 
 MOST = 50
@@ -70,8 +70,24 @@ def plan_of(graph: Graph, at_a_time: int) -> Plan:
 
 def end_of(name: str, outcome: str) -> StackEnd:
     reason = "program" if outcome == "failed" else ""
-    known = {"changes": {}, "text": "", "attempts": 1, "seconds": 1.0, "reason": reason}
+    known = {"changes": {}, "text": "", "attempts": 1, "seconds": 0.02, "reason": reason}
     return cast("StackEnd", {"id": name, "outcome": outcome, **known})
+
+
+def end_batch(course: Course, names: list[str], graph: Graph, draw: random.Random, now: float) -> list[str]:
+    """A batch ends with its first that fails, or earlier; gives those that may have begun and have not ended."""
+    if draw.random() < 0.2:
+        course.batch_ended(names, None, now)
+        return names
+    ended = names[: draw.randint(0, len(names))]
+    outcomes = [graph.outcomes[name] for name in ended]
+    failed = next((at for at, outcome in enumerate(outcomes) if outcome == "failed"), None)
+    if failed is not None:
+        ended = ended[: failed + 1]
+    interrupted = [] if failed is not None or draw.random() < 0.5 else names[len(ended) :][:1]
+    ends = [end_of(name, graph.outcomes[name]) for name in ended]
+    course.batch_ended(names, {"ends": ends, "interrupted": {} if interrupted else None}, now)
+    return interrupted
 
 
 @given(st.randoms(use_true_random=False))
@@ -79,22 +95,32 @@ def end_of(name: str, outcome: str) -> StackEnd:
 def test_the_course_begins_nothing_early_and_skips_what_needs_what_failed(draw: random.Random) -> None:
     graph, at_a_time = graph_of(draw), draw.randint(1, 8)
     course = Course(plan_of(graph, at_a_time), None, 0.0)
-    begun: list[str] = []
+    begun: set[str] = set()
+    at_work: list[list[str]] = []
+    may_have_begun: dict[str, int] = {}
+    """By stack, the number of a start that nobody knows the end of."""
     now = 0.0
     while not course.is_over:
-        for [(stack, _)] in course.launches(now):
-            assert all(course.ends[need]["outcome"] == "done" for need in stack["needs"])
-            begun.append(stack["id"])
-        assert len(course.running) <= at_a_time
+        for batch in course.launches(now):
+            for stack, number in batch:
+                assert all(course.ends[need]["outcome"] == "done" for need in stack["needs"])
+                assert number > may_have_begun.get(stack["id"], 0)
+                begun.add(stack["id"])
+            at_work.append([stack["id"] for stack, _ in batch])
+        assert len(at_work) <= at_a_time
+        assert course.running == {name for names in at_work for name in names}
         if course.is_over:
             break
-        assert course.running, "the course stands still"
-        name = draw.choice(sorted(course.running))
-        course.ended(end_of(name, graph.outcomes[name]), now)
-        now += 1
+        assert at_work, "the course stands still"
+        names = at_work.pop(draw.randrange(len(at_work)))
+        now += 0.01
+        if len(names) == 1:
+            course.ended(end_of(names[0], graph.outcomes[names[0]]), now)
+        else:
+            may_have_begun.update(dict.fromkeys(end_batch(course, names, graph, draw, now), 1))
 
     assert {name: end["outcome"] for name, end in course.ends.items()} == graph.outcomes
-    assert sorted(begun) == sorted(name for name, outcome in graph.outcomes.items() if outcome != "skipped")
+    assert begun == {name for name, outcome in graph.outcomes.items() if outcome != "skipped"}
 
 
 def stack_of(number: int, needs: list[int], fails: str) -> dict[str, Any]:

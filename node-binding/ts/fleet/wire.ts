@@ -150,7 +150,7 @@ export interface CourseState {
     /** What the earlier starts of a stack have changed. */
     changes: Record<string, Record<string, number>>;
     /** Stacks whose first start was given up with its batch. */
-    alone: string[];
+    givenUp: string[];
     nextStarts: NextStart[];
     wave: number;
     waveBegins: number;

@@ -8,35 +8,61 @@ export const SECONDS = 1;
 const MOST = 16;
 /** So many of the last stacks say how long one takes. */
 const JUDGED_BY = 16;
+/** So many say how many are at work at a time. */
+const SLOTS_JUDGED_BY = 64;
 
-/** Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. */
+/** Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Times are seconds. */
 export class Batches {
     // A rate is a matter of single starts.
     readonly #hasRates: boolean;
+    #learned = 0;
     readonly #seconds: number[] = [];
+    // When each of the last ones ended, and how long it took.
+    readonly #ended: { at: number; seconds: number }[] = [];
 
     constructor({ startsPerSecond }: Limits) {
         this.#hasRates = Object.keys(startsPerSecond).length > 0;
     }
 
-    /** A stack has ended so. */
-    learn({ outcome, seconds }: StackEnd): void {
-        if (outcome === "done" || outcome === "unchanged") {
-            this.#seconds.push(seconds);
-            this.#seconds.splice(0, this.#seconds.length - JUDGED_BY);
+    /** A stack has ended so; `now` undefined: before this history of the run. */
+    learn({ outcome, seconds }: StackEnd, now?: number): void {
+        if (outcome !== "done" && outcome !== "unchanged") {
+            return;
+        }
+        this.#learned += 1;
+        keepLast(this.#seconds, seconds, JUDGED_BY);
+        if (now !== undefined) {
+            keepLast(this.#ended, { at: now, seconds }, SLOTS_JUDGED_BY);
         }
     }
 
-    /**
-     * How many to give at once. `ready`: stacks that could begin, with the one that does. `slots`: how many may be given out at a
-     * time; as long as there are no more, each goes by itself.
-     */
-    size(ready: number, slots: number): number {
-        if (this.#hasRates || this.#seconds.length < JUDGED_BY) {
+    /** How many to give at once. `ready`: stacks that could begin, with the one that does. `slots`: how many may be given out at a time. */
+    size(ready: number, slots: number, now: number): number {
+        const trusted = Math.floor(this.#learned / 2);
+        if (this.#hasRates || trusted < 2) {
             return 1;
         }
         const byTime = Math.floor(SECONDS / Math.max(...this.#seconds, SECONDS / MOST));
-        return Math.max(Math.min(byTime, Math.floor(ready / slots)), 1);
+        const share = Math.floor(ready / Math.min(slots, this.#atWork(now)));
+        return Math.max(Math.min(trusted, byTime, share), 1);
+    }
+
+    // How many were at work at a time, as the last ends show; workers may have fewer slots than limits allow.
+    #atWork(now: number): number {
+        const since = this.#ended[0]?.at ?? now;
+        let worked = 0;
+        for (const { at, seconds } of this.#ended) {
+            // What ended in the first moment was worked on before it.
+            worked += at > since ? seconds : 0;
+        }
+        return worked > 0 && now > since ? Math.max(Math.ceil(worked / (now - since)), 1) : Number.POSITIVE_INFINITY;
+    }
+}
+
+function keepLast<T>(all: T[], value: T, most: number): void {
+    all.push(value);
+    if (all.length > most) {
+        all.shift();
     }
 }
 

@@ -7,6 +7,7 @@ import type { BatchEnd, Counts, CourseState, Later, Outcome, Plan, RunEnd, Stack
 import { Batches, isForSameWorkers } from "./batches";
 import { EarlierChanges } from "./earlier-changes";
 import { Heap } from "./heap";
+import { Needs } from "./needs";
 import { Rates } from "./rates";
 import { placesInOrder, Room } from "./room";
 
@@ -33,8 +34,8 @@ export function outcomeOf(counts: Counts): RunEnd["outcome"] {
 export class Course {
     /** By stack, in the order in which they ended. */
     readonly ends = new Map<string, StackEnd>();
-    /** When each of those that workers were given began. */
-    readonly running = new Map<string, number>();
+    /** Those that workers were given. */
+    readonly running = new Set<string>();
     failed = 0;
     paused = false;
     /** Why nothing begins any more. */
@@ -43,8 +44,7 @@ export class Course {
     readonly #plan: Plan;
     readonly #stacks: StackSpec[];
     readonly #place: Map<string, number>;
-    readonly #unmet: number[];
-    readonly #dependents: number[][];
+    readonly #needs: Needs;
     #tries = new Map<string, number>();
     // Those whose wave has begun.
     readonly #begun = new Set<number>();
@@ -64,10 +64,10 @@ export class Course {
     // How many had ended when each of those that are at work began.
     readonly #known = new Map<string, number>();
     readonly #batches: Batches;
-    // Those whose first start, in a batch, was given up: it was no attempt of theirs that failed.
-    readonly #alone: Set<string>;
-    // How those end, and for which reason, that a stop has kept from their beginning.
-    #leftAs: [outcome: Outcome, reason: string] = ["skipped", "stopped"];
+    // Those whose first start was given up with its batch: it was no attempt of theirs that failed.
+    readonly #givenUp: Set<string>;
+    // Of those that a stop has kept from their beginning.
+    #leftAs: [outcome: Outcome, reason: string, text: string] = ["skipped", "stopped", ""];
     readonly #rates: Rates;
     #wave = -1;
     #waveBegins: number;
@@ -77,17 +77,11 @@ export class Course {
         this.#plan = plan;
         this.#stacks = plan.stacks;
         this.#place = new Map(plan.stacks.map(({ id }, place) => [id, place]));
-        this.#unmet = plan.stacks.map(() => 0);
-        this.#dependents = plan.stacks.map(() => []);
-        for (const [place, stack] of plan.stacks.entries()) {
-            for (const need of stack.needs) {
-                this.#waitFor(place, need);
-            }
-        }
+        this.#needs = new Needs(plan.stacks);
         this.#waveBegins = now + (plan.waves[0]?.pause ?? 0);
         this.#rates = new Rates(plan.limits.startsPerSecond, state?.nextStarts);
         this.#earlier = new EarlierChanges(state?.changes);
-        this.#alone = new Set(state?.alone);
+        this.#givenUp = new Set(state?.givenUp);
         this.#room = new Room(plan.limits);
         this.#batches = new Batches(plan.limits);
         if (state !== null) {
@@ -116,17 +110,23 @@ export class Course {
      */
     launches(now: number): [first: StackStart, ...others: StackStart[]][] {
         const begun: [StackStart, ...StackStart[]][] = [];
-        if (this.paused || this.stopped) {
+        if (this.paused) {
             return begun;
         }
-        this.#beginWaves(now);
+        if (!this.stopped) {
+            this.#beginWaves(now);
+        }
         for (let next = this.#later.peek(); next !== undefined && next.at <= now; next = this.#later.peek()) {
             this.#later.pop();
             this.#ready.push(next.place);
         }
-        while (this.#ready.size > 0 && this.#room.hasSlot && !this.stopped) {
+        while (this.#ready.size > 0 && this.#room.hasSlot) {
             const place = this.#ready.pop() as number;
             const stack = this.#stackAt(place);
+            // In a run that has stopped, only those are left that were given up with their batch.
+            if (this.#hasEnded(place)) {
+                continue;
+            }
             const waits =
                 this.#room.park(place, stack) || (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now));
             if (waits) {
@@ -134,7 +134,7 @@ export class Course {
                 continue;
             }
             this.#room.take(stack);
-            const start = this.#begin(place, now);
+            const start = this.#begin(place);
             begun.push([start, ...this.#othersWith(start, now)]);
         }
         const stands = begun.length === 0 && this.isIdle && this.#later.size === 0;
@@ -173,8 +173,8 @@ export class Course {
     batchEnded(ids: readonly string[], told: BatchEnd | undefined, now: number): void {
         this.#lookAgainAt(this.#room.leave(this.#stackAt(this.#placeOf(ids[0] as string))));
         const { ends, interrupted } = told ?? { ends: [], interrupted: null };
-        for (const end of ends) {
-            this.#comesTo(end, now);
+        for (const [at, end] of ends.entries()) {
+            this.#comesTo(end, now, ids.slice(0, at));
         }
         for (const [at, id] of ids.slice(ends.length).entries()) {
             const isInterrupted = interrupted !== null && at === 0;
@@ -185,13 +185,15 @@ export class Course {
         }
     }
 
-    #comesTo(end: StackEnd, now: number): void {
+    // A stack has ended; those before it in its batch had ended when it began.
+    #comesTo(end: StackEnd, now: number, before: readonly string[] = []): void {
         const place = this.#placeOf(end.id);
         this.running.delete(end.id);
-        if (!this.stopped && this.#goesOn(place, this.#stackAt(place), end, now)) {
+        if (!this.stopped && this.#goesOn(place, this.#stackAt(place), end, before, now)) {
             this.#earlier.add(end);
             return;
         }
+        this.#batches.learn(end, now);
         this.#finish(this.#earlier.inAll(end), now);
         const limit = this.#plan.stopAfter;
         if (limit !== null && this.failed >= limit && !this.isOver) {
@@ -204,24 +206,25 @@ export class Course {
         const place = this.#placeOf(id);
         this.running.delete(id);
         if (mayHaveBegun) {
-            this.#alone.add(id);
+            this.#givenUp.add(id);
         } else {
             this.#tries.set(id, this.#triesOf(id) - 1);
         }
-        if (this.stopped) {
+        const goesOn = mayHaveBegun && this.#leftAs[0] !== "cancelled";
+        if (this.stopped && !goesOn) {
             this.#leaveOut(this.#stackAt(place), now);
         } else {
             this.#ready.push(place);
         }
     }
 
-    /** Nothing begins any more; what is running goes on. The others end with this outcome. */
+    /** Nothing begins any more; what has begun goes on, but for a cancellation. The others end with this outcome. */
     stop(why: string, outcome: Outcome, now: number): void {
-        if (this.stopped) {
+        if (this.stopped && outcome !== "cancelled") {
             return;
         }
-        this.stopped = why;
-        this.#leftAs = [outcome, outcome === "cancelled" ? "cancelled" : "stopped"];
+        this.stopped ||= why;
+        this.#leftAs = [outcome, outcome === "cancelled" ? "cancelled" : "stopped", why];
         for (const stack of this.#stacks) {
             if (!this.ends.has(stack.id) && !this.running.has(stack.id)) {
                 this.#leaveOut(stack, now);
@@ -230,7 +233,7 @@ export class Course {
     }
 
     #leaveOut(stack: StackSpec, now: number): void {
-        this.#finish(this.#unbegun(stack, ...this.#leftAs, this.stopped), now, true);
+        this.#finish(this.#unbegun(stack, ...this.#leftAs), now, true);
     }
 
     /** How many stacks are where. */
@@ -243,9 +246,15 @@ export class Course {
         return { ...ended, running, retrying, waiting: this.#stacks.length - this.ends.size - running - retrying };
     }
 
-    /** The stacks that wait after a failure: until when, and the number of the start that comes then. */
+    /** The stacks that wait after a failure: until when, and which attempt at their provider comes then. */
     retries(): [id: string, at: number, number: number][] {
-        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#triesOf(id) + 1]);
+        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#failuresOf(id) + 1]);
+    }
+
+    // The starts of a stack that failed, once its last one has ended. The others found that another stack was not there, or were
+    // given up with their batch.
+    #failuresOf(id: string): number {
+        return this.#triesOf(id) - (this.#awaits.get(id)?.length ?? 0) - (this.#givenUp.has(id) ? 1 : 0);
     }
 
     /** Where it stands; for a time in which nothing is running. */
@@ -259,7 +268,7 @@ export class Course {
             turns: this.#waits(this.#turns),
             awaits: open(this.#awaits),
             changes: this.#earlier.state(this.ends),
-            alone: [...this.#alone].filter((id) => !this.ends.has(id)).sort(),
+            givenUp: [...this.#givenUp].filter((id) => !this.ends.has(id)).sort(),
             nextStarts: this.#rates.state(),
             wave: this.#wave,
             waveBegins: this.#waveBegins,
@@ -277,15 +286,6 @@ export class Course {
     }
 
     // Order and waves.
-
-    // What is not part of the run is there already, or the program says that it is not.
-    #waitFor(place: number, need: string): void {
-        const needed = this.#place.get(need);
-        if (needed !== undefined) {
-            this.#unmet[place] = (this.#unmet[place] ?? 0) + 1;
-            this.#dependents[needed]?.push(place);
-        }
-    }
 
     #beginWaves(now: number): void {
         const { waves } = this.#plan;
@@ -310,7 +310,7 @@ export class Course {
             if (stack.wave === wave && !this.ends.has(stack.id)) {
                 this.#begun.add(place);
                 this.#leftInWave += 1;
-                if (this.#unmet[place] === 0) {
+                if (this.#needs.areMet(place)) {
                     this.#ready.push(place);
                 }
             }
@@ -351,13 +351,13 @@ export class Course {
         }
         const waiting = this.#room.parkedWith(first) ?? this.#ready;
         const others: StackStart[] = [];
-        for (let left = this.#batches.size(1 + waiting.size, this.#room.slotsOf(first)) - 1; left > 0; left--) {
+        for (let left = this.#batches.size(1 + waiting.size, this.#room.slotsOf(first), now) - 1; left > 0; left--) {
             const place = waiting.peek();
             if (place === undefined || !this.#joins(this.#stackAt(place), first)) {
                 break;
             }
             waiting.pop();
-            others.push(this.#begin(place, now));
+            others.push(this.#begin(place));
         }
         return others;
     }
@@ -366,13 +366,13 @@ export class Course {
         return this.#triesOf(stack.id) === 0 && this.#room.isAlike(stack, first) && isForSameWorkers(stack, first);
     }
 
-    #begin(place: number, now: number): StackStart {
+    #begin(place: number): StackStart {
         const stack = this.#stackAt(place);
         const number = this.#triesOf(stack.id) + 1;
         this.#retrying.delete(place);
         this.#turns.delete(place);
         this.#tries.set(stack.id, number);
-        this.running.set(stack.id, now);
+        this.running.add(stack.id);
         this.#known.set(stack.id, this.ends.size);
         return [stack, number];
     }
@@ -380,7 +380,7 @@ export class Course {
     // Ends.
 
     // Does the stack begin once more, so that this is no end?
-    #goesOn(place: number, stack: StackSpec, end: StackEnd, now: number): boolean {
+    #goesOn(place: number, stack: StackSpec, end: StackEnd, before: readonly string[], now: number): boolean {
         const { id } = stack;
         const found = this.#awaits.get(id) ?? [];
         let early: string | undefined;
@@ -388,7 +388,7 @@ export class Course {
             const missing = end.needs || "";
             early = this.#place.has(missing) && missing !== id && !found.includes(missing) ? missing : undefined;
         } else {
-            early = end.read?.find((other) => this.#wasEarly(other, place, end));
+            early = end.read?.find((other) => this.#wasEarly(other, place, end, before));
         }
         if (early !== undefined) {
             this.#awaits.set(id, [...found, early]);
@@ -399,8 +399,7 @@ export class Course {
             return false;
         }
         const { provider, firstWait, longestWait } = this.#plan.retry;
-        // The other starts found that another stack was not there, or were given up with their batch.
-        const failures = this.#triesOf(id) - found.length - (this.#alone.has(id) ? 1 : 0);
+        const failures = this.#failuresOf(id);
         if (end.reason !== "provider" || failures >= provider) {
             return false;
         }
@@ -412,7 +411,7 @@ export class Course {
     }
 
     // May a stack have read another one that was still being made?
-    #wasEarly(other: string, place: number, end: StackEnd): boolean {
+    #wasEarly(other: string, place: number, end: StackEnd, before: readonly string[]): boolean {
         const { id, outcome } = end;
         const theirs = this.#place.get(other);
         if (theirs === undefined || theirs === place || outcome === "cancelled") {
@@ -422,6 +421,9 @@ export class Course {
             return false;
         }
         const there = this.ends.get(other);
+        if (there !== undefined && before.includes(other)) {
+            return false;
+        }
         if (there === undefined) {
             // One that waits for this stack, or for a wave, is read as it was before the run.
             return this.#begun.has(theirs) && !this.#waitsFor(theirs, place);
@@ -434,7 +436,7 @@ export class Course {
     #await(place: number, stack: StackSpec, missing: string, now: number): void {
         const there = this.ends.get(missing);
         if (there === undefined) {
-            this.#waitFor(place, missing);
+            this.#needs.add(place, missing);
         } else if (succeeded(there)) {
             // It came while this one was looking for it.
             this.#ready.push(place);
@@ -452,7 +454,6 @@ export class Course {
             }
             this.#numbers.set(end.id, this.ends.size);
             this.ends.set(end.id, end);
-            this.#batches.learn(end);
             const place = this.#placeOf(end.id);
             this.failed += end.outcome === "failed" ? 1 : 0;
             this.#retrying.delete(place);
@@ -460,11 +461,9 @@ export class Course {
             if (this.#begun.has(place)) {
                 this.#leftInWave -= 1;
             }
-            for (const dependent of this.#dependents[place] ?? []) {
+            for (const dependent of this.#needs.dependents(place)) {
                 if (succeeded(end)) {
-                    const unmet = (this.#unmet[dependent] ?? 0) - 1;
-                    this.#unmet[dependent] = unmet;
-                    if (unmet === 0 && this.#begun.has(dependent) && !this.#hasEnded(dependent)) {
+                    if (this.#needs.meet(dependent) && this.#begun.has(dependent) && !this.#hasEnded(dependent)) {
                         this.#ready.push(dependent);
                     }
                 } else if (!alone) {
@@ -489,15 +488,7 @@ export class Course {
     }
 
     #waitsFor(place: number, other: number): boolean {
-        const seen = new Set<number>();
-        const waiting = [...(this.#dependents[other] ?? [])];
-        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-            if (!seen.has(next) && !this.#hasEnded(next)) {
-                seen.add(next);
-                waiting.push(...(this.#dependents[next] ?? []));
-            }
-        }
-        return seen.has(place);
+        return this.#needs.isBehind(place, other, (it) => this.#hasEnded(it));
     }
 
     #without(stack: StackSpec, needed: StackEnd): StackEnd {
@@ -510,6 +501,7 @@ export class Course {
 
     #goOnFrom(state: CourseState): void {
         for (const end of state.ends) {
+            this.#batches.learn(end);
             this.#finish(end, state.waveBegins, true);
         }
         this.#tries = new Map(Object.entries(state.tries));
@@ -517,7 +509,7 @@ export class Course {
             const missing = found.at(-1) as string;
             this.#awaits.set(id, found);
             if (!this.ends.has(missing)) {
-                this.#waitFor(this.#placeOf(id), missing);
+                this.#needs.add(this.#placeOf(id), missing);
             }
         }
         for (let wave = 0; wave <= state.wave; wave++) {

@@ -78,7 +78,7 @@ export class Room {
             .flatMap(({ key }) => this.#parked.get(key)?.pop() ?? []);
     }
 
-    /** Most of the places that are parked for one of a stack's groups; undefined where there are none. */
+    /** The longest heap of parked places among a stack's groups; undefined where there are none. */
     parkedWith(stack: StackSpec): Heap<number> | undefined {
         let most: Heap<number> | undefined;
         for (const { key } of this.#groups(stack)) {

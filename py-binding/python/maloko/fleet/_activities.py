@@ -16,8 +16,8 @@ from temporalio.exceptions import ApplicationError
 
 from maloko._errors import MalokoError
 from maloko.automation._reasons import Reason
+from maloko.fleet._course._earlier_changes import EarlierChanges
 from maloko.fleet._deploy import CancelledAfter, deploy_one
-from maloko.fleet._earlier_changes import EarlierChanges
 from maloko.fleet._ends import End
 from maloko.fleet._printed import printing_as
 from maloko.fleet._wire import ATTEMPTS_A_START, Batch, BatchEnd, Launch, StackEnd

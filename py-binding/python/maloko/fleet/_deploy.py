@@ -21,9 +21,11 @@ from maloko.automation._flags import flags
 from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation._outcomes import CommandOutcome
+from maloko.automation._progress import Progress, progress_of
 from maloko.automation._reasons import Reason, Why
+from maloko.automation._running import Run
 from maloko.automation._threads import awaited
-from maloko.fleet._earlier_changes import NO_CHANGE
+from maloko.fleet._course._earlier_changes import NO_CHANGE
 from maloko.fleet._ends import End, FleetError
 from maloko.fleet._printed import printing
 from maloko.fleet._programs import load_program
@@ -80,7 +82,7 @@ async def deploy_one(
     :param message: what the stack's history says of it
     :param import_file: where what the stack takes over is listed, as for `maloko import --file`: relative to the
         directory, with `{stack}`, `{project}` and `{label}` for its own. A stack without such a file takes nothing over
-    :param on_progress: is called with counts while it goes on, from another thread
+    :param on_progress: is called with counts while it goes on, by the event loop
     :param progress_every: seconds between two calls of it
     :raises FleetError: when the program cannot be loaded, or the verb is not known
     """
@@ -96,18 +98,30 @@ async def deploy_one(
         variables["MALOKO_GENERATIONS"] = str(generations)
     began = time.monotonic()
     ended: list[End] = []
+    runs: list[Run] = []
 
     def work() -> None:
         with tempfile.TemporaryDirectory(prefix="maloko-stack-") as private:
-            commands = StackCommands(stack, root, Path(private), variables, on_progress, progress_every)
+            commands = StackCommands(stack, root, Path(private), variables, runs.append)
             ended.append(commands.perform(verb, key, _VerbOptions(preview_only, outputs, message, import_file)))
 
+    async def watch(tell: Callable[[Progress], Any]) -> None:
+        # The run is asked. To be told by it would cost a thread or two for each stack, most of which end before that.
+        while True:
+            await asyncio.sleep(progress_every)
+            if runs:
+                tell(progress_of(runs[-1].progress()))
+
+    watching = None if on_progress is None else asyncio.create_task(watch(on_progress))
     try:
         await awaited(work)
     except asyncio.CancelledError:
         if ended:
             raise CancelledAfter(ended[0]) from None
         raise
+    finally:
+        if watching is not None:
+            watching.cancel()
     return replace(ended[0], attempts=attempt, seconds=time.monotonic() - began)
 
 
@@ -145,14 +159,12 @@ class StackCommands:
         root: Path,
         private: Path,
         variables: Mapping[str, str],
-        on_progress: Callable[[Any], None] | None = None,
-        progress_every: float = 0.0,
+        began: Callable[[Run], None] = lambda run: None,
     ) -> None:
         self._stack = stack
         self._root = root
         self._variables = variables
-        self._on_progress = on_progress
-        self._progress_every = progress_every
+        self._began = began
         self._program: Callable[[], Any] | None = None
         self._directory = private if stack["inline"] else root / stack["program"]
         if stack["inline"]:
@@ -213,17 +225,16 @@ class StackCommands:
         if not operates:
             return run_inside(words, directory, self._variables, Listeners())
         by = printing()
-        listeners = Listeners(on_progress=self._on_progress, on_printed=None if by is None else by.tell)
-        every = self._progress_every
+        listeners = Listeners(on_printed=None if by is None else by.tell)
         if self._program is None:
-            return run_child(words, directory, self._variables, listeners, progress_every=every)
+            return run_child(words, directory, self._variables, listeners, self._began)
         return run_inside(
             words,
             directory,
             self._variables,
             listeners,
             self._program,
-            progress_every=every,
+            self._began,
             on_host=(lambda host: None) if by is None else by.of,
         )
 

@@ -14,7 +14,7 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowHandle, Work
 from temporalio.service import RPCError, RPCStatusCode
 
 from maloko.fleet._codec import VARIABLE
-from maloko.fleet._course import outcome_of
+from maloko.fleet._course._course import outcome_of
 from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
 from maloko.fleet._queues import stack_of
 

@@ -176,7 +176,7 @@ class CourseState(TypedDict):
     """What a stack was found to need, the last one last."""
     changes: dict[str, dict[str, int]]
     """What the earlier starts of a stack have changed."""
-    alone: list[str]
+    givenUp: list[str]
     """Stacks whose first start was given up with its batch."""
     nextStarts: list[NextStart]
     wave: int

@@ -11,8 +11,8 @@ from temporalio import exceptions, workflow
 from temporalio.common import Priority, RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, is_cancelled_exception
 
-from maloko.fleet._batches import SECONDS
-from maloko.fleet._course import Course, Start, outcome_of
+from maloko.fleet._course._batches import SECONDS
+from maloko.fleet._course._course import Course, Start, outcome_of
 from maloko.fleet._queues import batch_id, stack_queue
 from maloko.fleet._wire import ATTEMPTS_A_START, BatchEnd, Order, StackEnd, StackSpec, Work, verb_of
 

@@ -8,11 +8,13 @@ the same whenever it is given the same. `node-binding/ts/fleet/course/course.ts`
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 
-from maloko.fleet._batches import Batches, same_worker
-from maloko.fleet._earlier_changes import EarlierChanges
-from maloko.fleet._rates import Rates
-from maloko.fleet._room import Room
+from maloko.fleet._course._batches import Batches, is_for_same_workers
+from maloko.fleet._course._earlier_changes import EarlierChanges
+from maloko.fleet._course._needs import Needs
+from maloko.fleet._course._rates import Rates
+from maloko.fleet._course._room import Room
 from maloko.fleet._wire import BatchEnd, CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
 Start = tuple[StackSpec, int]
@@ -33,11 +35,7 @@ class Course:
         self._plan = plan
         self._stacks = plan["stacks"]
         self._place = {stack["id"]: place for place, stack in enumerate(self._stacks)}
-        self._unmet = [0] * len(self._stacks)
-        self._dependents: list[list[int]] = [[] for _ in self._stacks]
-        for place, stack in enumerate(self._stacks):
-            for need in stack["needs"]:
-                self._wait_for(place, need)
+        self._needs = Needs(self._stacks)
         self._tries: dict[str, int] = {}
         self._begun: set[int] = set()
         """Those whose wave has begun."""
@@ -52,8 +50,8 @@ class Course:
         self._awaits: dict[str, list[str]] = {}
         """What each was found to need, the last one last."""
         self._earlier = EarlierChanges()
-        self._alone: set[str] = set()
-        """Those whose first start, in a batch, was given up: it was no attempt of theirs that failed."""
+        self._given_up: set[str] = set()
+        """Those whose first start was given up with its batch: it was no attempt of theirs that failed."""
         self._numbers: dict[str, int] = {}
         """How many had ended when each did."""
         self._known: dict[str, int] = {}
@@ -66,13 +64,13 @@ class Course:
         self.ends: dict[str, StackEnd] = {}
         """By stack, in the order in which they ended."""
         self.failed = 0
-        self.running: dict[str, float] = {}
-        """When each of those that workers were given began."""
+        self.running: set[str] = set()
+        """Those that workers were given."""
         self.paused = False
         self.stopped = ""
         """Why nothing begins any more."""
-        self._left_as: tuple[Outcome, str] = ("skipped", "stopped")
-        """How those end, and for which reason, that a stop has kept from their beginning."""
+        self._left_as: tuple[Outcome, str, str] = ("skipped", "stopped", "")
+        """Outcome, reason and text of those that a stop has kept from their beginning."""
         if state is not None:
             self._go_on_from(state)
 
@@ -97,19 +95,23 @@ class Course:
         Those of a batch go to one worker, which does one after the other, and end together: `batch_ended`.
         """
         begun: list[list[Start]] = []
-        if self.paused or self.stopped:
+        if self.paused:
             return begun
-        self._begin_waves(now)
+        if not self.stopped:
+            self._begin_waves(now)
         while self._later and self._later[0][0] <= now:
             heapq.heappush(self._ready, heapq.heappop(self._later)[1])
-        while self._ready and self._room.has_slot and not self.stopped:
+        while self._ready and self._room.has_slot:
             place = heapq.heappop(self._ready)
             stack = self._stacks[place]
+            # In a run that has stopped, only those are left that were given up with their batch.
+            if self._has_ended(place):
+                continue
             if self._room.park(place, stack) or (place not in self._turns and self._waits_for_turn(place, stack, now)):
                 self._look_again_at(self._room.drawn_for(stack))
                 continue
             self._room.take(stack)
-            start = self._begin(place, now)
+            start = self._begin(place)
             begun.append([start, *self._others_with(start, now)])
         if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
             self._end_circles(now)
@@ -136,8 +138,8 @@ class Course:
         """
         self._look_again_at(self._room.leave(self._stacks[self._place[names[0]]]))
         ends = [] if told is None else told["ends"]
-        for end in ends:
-            self._comes_to(end, now)
+        for at, end in enumerate(ends):
+            self._comes_to(end, now, before=names[:at])
         open_names = names[len(ends) :]
         if told is None:
             interrupted = open_names
@@ -149,12 +151,14 @@ class Course:
         for name in open_names:
             self._give_back(name, interrupted=name in interrupted, now=now)
 
-    def _comes_to(self, end: StackEnd, now: float) -> None:
+    def _comes_to(self, end: StackEnd, now: float, before: Sequence[str] = ()) -> None:
+        """A stack has ended; those before it in its batch had ended when it began."""
         stack = self._stacks[self._place[end["id"]]]
-        del self.running[stack["id"]]
-        if not self.stopped and self._goes_on(stack, end, now):
+        self.running.remove(stack["id"])
+        if not self.stopped and self._goes_on(stack, end, before, now):
             self._earlier.add(end)
             return
+        self._batches.learn(end, now)
         self._finish(self._earlier.in_all(end), now)
         limit = self._plan["stopAfter"]
         if limit is not None and self.failed >= limit and not self.is_over:
@@ -162,29 +166,29 @@ class Course:
 
     def _give_back(self, name: str, *, interrupted: bool, now: float) -> None:
         """A stack of a batch has not ended; one that may have begun gets the next number, and so goes by itself."""
-        del self.running[name]
+        self.running.remove(name)
         if interrupted:
-            self._alone.add(name)
+            self._given_up.add(name)
         else:
             self._tries[name] -= 1
-        if self.stopped:
+        goes_on = interrupted and self._left_as[0] != "cancelled"
+        if self.stopped and not goes_on:
             self._leave_out(self._stacks[self._place[name]], now)
         else:
             heapq.heappush(self._ready, self._place[name])
 
     def stop(self, why: str, outcome: Outcome, now: float) -> None:
-        """Nothing begins any more; what is running goes on. The others end with this outcome."""
-        if self.stopped:
+        """Nothing begins any more; what has begun goes on, but for a cancellation. The others end with this outcome."""
+        if self.stopped and outcome != "cancelled":
             return
-        self.stopped = why
-        self._left_as = (outcome, "cancelled" if outcome == "cancelled" else "stopped")
+        self.stopped = self.stopped or why
+        self._left_as = (outcome, "cancelled" if outcome == "cancelled" else "stopped", why)
         for stack in self._stacks:
             if stack["id"] not in self.ends and stack["id"] not in self.running:
                 self._leave_out(stack, now)
 
     def _leave_out(self, stack: StackSpec, now: float) -> None:
-        outcome, reason = self._left_as
-        self._finish(self._unbegun(stack, outcome, reason, self.stopped), now, alone=True)
+        self._finish(self._unbegun(stack, *self._left_as), now, alone=True)
 
     def counts(self) -> dict[str, int]:
         """How many stacks are where."""
@@ -197,9 +201,16 @@ class Course:
         return counts
 
     def retries(self) -> list[tuple[str, float, int]]:
-        """The stacks that wait after a failure: until when, and the number of the start that comes then."""
+        """The stacks that wait after a failure: until when, and which attempt at their provider comes then."""
         names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
-        return [(name, at, self._tries[name] + 1) for name, at in names]
+        return [(name, at, self._failures(name) + 1) for name, at in names]
+
+    def _failures(self, name: str) -> int:
+        """The starts of a stack that failed, once its last one has ended.
+
+        The others found that another stack was not there, or were given up with their batch.
+        """
+        return self._tries[name] - len(self._awaits.get(name, [])) - (name in self._given_up)
 
     def state(self) -> CourseState:
         """Where it stands; for a time in which nothing is running."""
@@ -210,7 +221,7 @@ class Course:
             "turns": self._waits(self._turns),
             "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
             "changes": self._earlier.state(self.ends),
-            "alone": sorted(self._alone - self.ends.keys()),
+            "givenUp": sorted(self._given_up - self.ends.keys()),
             "nextStarts": self._rates.state(),
             "wave": self._wave,
             "waveBegins": self._wave_begins,
@@ -225,12 +236,6 @@ class Course:
         ]
 
     # Order and waves.
-
-    def _wait_for(self, place: int, need: str) -> None:
-        # What is not part of the run is there already, or the program says that it is not.
-        if need in self._place:
-            self._unmet[place] += 1
-            self._dependents[self._place[need]].append(place)
 
     def _begin_waves(self, now: float) -> None:
         waves = self._plan["waves"]
@@ -249,7 +254,7 @@ class Course:
             if stack["wave"] == wave and stack["id"] not in self.ends:
                 self._begun.add(place)
                 self._left_in_wave += 1
-                if self._unmet[place] == 0:
+                if self._needs.are_met(place):
                     heapq.heappush(self._ready, place)
 
     def _after_wave(self, now: float) -> None:
@@ -280,30 +285,30 @@ class Course:
             return []
         waiting = self._room.parked_with(first) or self._ready
         others: list[Start] = []
-        for _ in range(1, self._batches.size(1 + len(waiting), self._room.slots_of(first))):
+        for _ in range(1, self._batches.size(1 + len(waiting), self._room.slots_of(first), now)):
             if not waiting or not self._joins(self._stacks[waiting[0]], first):
                 break
-            others.append(self._begin(heapq.heappop(waiting), now))
+            others.append(self._begin(heapq.heappop(waiting)))
         return others
 
     def _joins(self, stack: StackSpec, first: StackSpec) -> bool:
         has_begun = self._tries.get(stack["id"], 0) > 0
         same_groups = self._room.groups(stack) == self._room.groups(first)
-        return not has_begun and same_groups and same_worker(stack, first)
+        return not has_begun and same_groups and is_for_same_workers(stack, first)
 
-    def _begin(self, place: int, now: float) -> Start:
+    def _begin(self, place: int) -> Start:
         stack = self._stacks[place]
         self._retrying.pop(place, None)
         self._turns.pop(place, None)
         number = self._tries.get(stack["id"], 0) + 1
         self._tries[stack["id"]] = number
-        self.running[stack["id"]] = now
+        self.running.add(stack["id"])
         self._known[stack["id"]] = len(self.ends)
         return stack, number
 
     # Ends.
 
-    def _goes_on(self, stack: StackSpec, end: StackEnd, now: float) -> bool:
+    def _goes_on(self, stack: StackSpec, end: StackEnd, before: Sequence[str], now: float) -> bool:
         """Does the stack begin once more, so that this is no end?"""
         place, name = self._place[stack["id"]], stack["id"]
         found = self._awaits.get(name, [])
@@ -311,7 +316,7 @@ class Course:
             missing = end.get("needs") or ""
             early = missing if missing in self._place and missing != name and missing not in found else None
         else:
-            early = next((other for other in end.get("read") or [] if self._was_early(other, stack, end)), None)
+            early = next((other for other in end.get("read") or [] if self._was_early(other, stack, end, before)), None)
         if early is not None:
             self._awaits[name] = [*found, early]
             self._await(place, early, now)
@@ -319,8 +324,7 @@ class Course:
         if end["outcome"] != "failed":
             return False
         retry = self._plan["retry"]
-        # The other starts found that another stack was not there, or were given up with their batch.
-        failures = self._tries[name] - len(found) - (name in self._alone)
+        failures = self._failures(name)
         if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
         pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
@@ -329,13 +333,15 @@ class Course:
         self._retrying[place] = at
         return True
 
-    def _was_early(self, other: str, stack: StackSpec, end: StackEnd) -> bool:
+    def _was_early(self, other: str, stack: StackSpec, end: StackEnd, before: Sequence[str]) -> bool:
         """May a stack have read another one that was still being made?"""
         name = stack["id"]
         place = self._place.get(other)
         if place is None or other == name or other in self._awaits.get(name, []) or end["outcome"] == "cancelled":
             return False
         there = self.ends.get(other)
+        if there is not None and other in before:
+            return False
         if there is None:
             # One that waits for this stack, or for a wave, is read as it was before the run.
             return place in self._begun and not self._waits_for(place, self._place[name])
@@ -346,7 +352,7 @@ class Course:
         """A stack has turned out to need another one of the run."""
         there = self.ends.get(missing)
         if there is None:
-            self._wait_for(place, missing)
+            self._needs.add(place, missing)
         elif _succeeded(there):
             # It came while this one was looking for it.
             heapq.heappush(self._ready, place)
@@ -363,17 +369,16 @@ class Course:
                 continue
             self._numbers[name] = len(self.ends)
             self.ends[name] = end
-            self._batches.learn(end)
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
             self._retrying.pop(place, None)
             self._turns.pop(place, None)
             if place in self._begun:
                 self._left_in_wave -= 1
-            for dependent in self._dependents[place]:
+            for dependent in self._needs.dependents(place):
                 if _succeeded(end):
-                    self._unmet[dependent] -= 1
-                    if self._unmet[dependent] == 0 and dependent in self._begun and not self._has_ended(dependent):
+                    met = self._needs.meet(dependent)
+                    if met and dependent in self._begun and not self._has_ended(dependent):
                         heapq.heappush(self._ready, dependent)
                 elif not alone:
                     finishing.append(self._without(self._stacks[dependent], end))
@@ -391,14 +396,7 @@ class Course:
             self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
 
     def _waits_for(self, place: int, other: int) -> bool:
-        seen: set[int] = set()
-        waiting = [*self._dependents[other]]
-        while waiting:
-            following = waiting.pop()
-            if following not in seen and not self._has_ended(following):
-                seen.add(following)
-                waiting += self._dependents[following]
-        return place in seen
+        return self._needs.is_behind(place, other, self._has_ended)
 
     def _has_ended(self, place: int) -> bool:
         return self._stacks[place]["id"] in self.ends
@@ -420,14 +418,15 @@ class Course:
 
     def _go_on_from(self, state: CourseState) -> None:
         for end in state["ends"]:
+            self._batches.learn(end, None)
             self._finish(end, state["waveBegins"], alone=True)
         self._tries = dict(state["tries"])
         self._awaits = dict(state["awaits"])
         self._earlier = EarlierChanges(state["changes"])
-        self._alone = set(state["alone"])
+        self._given_up = set(state["givenUp"])
         for name, found in self._awaits.items():
             if found[-1] not in self.ends:
-                self._wait_for(self._place[name], found[-1])
+                self._needs.add(self._place[name], found[-1])
         self._rates = Rates(self._plan["limits"]["startsPerSecond"], state["nextStarts"])
         for wave in range(state["wave"] + 1):
             self._enter(wave)

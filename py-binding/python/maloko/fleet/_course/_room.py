@@ -66,7 +66,7 @@ class Room:
         return [heapq.heappop(self._parked[group]) for group in groups]
 
     def parked_with(self, stack: StackSpec) -> list[int]:
-        """The heap of most of the places that are parked for one of a stack's groups."""
+        """The longest heap of parked places among a stack's groups."""
         return max((self._parked.get(group, []) for group in self.groups(stack)), key=len, default=[])
 
     def _has_room(self, group: Group) -> bool:
