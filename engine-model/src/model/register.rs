@@ -136,15 +136,7 @@ impl Model<'_> {
 
     /// Identity, inherited options and inputs.
     fn wanted<'r>(&mut self, resource: &'r Resource, provider: String) -> Result<WantedResource<'r>, Halt> {
-        let (parent, urn) = self.place(resource);
-        if self.registered.contains_key(&urn) {
-            self.counts.hit(Rule::DuplicateUrn);
-            return Err(Halt);
-        }
-        if self.claimed.contains(&urn) {
-            self.counts.hit(Rule::AliasClash);
-            return Err(Halt);
-        }
+        let (parent, urn) = self.free_place(resource)?;
         let (old, formerly) = self.find_old(&urn, &parent, resource)?;
         let above = self.registered.get(&parent).cloned().unwrap_or_default();
         for (inherited, rule) in [

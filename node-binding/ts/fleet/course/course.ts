@@ -10,6 +10,8 @@ import { Heap } from "./heap";
 import { Needs } from "./needs";
 import { Rates } from "./rates";
 import { placesInOrder, Room } from "./room";
+import { Starts } from "./starts";
+import { Waves } from "./waves";
 
 const WORDS: Partial<Record<Outcome, string>> = {
     failed: "failed",
@@ -45,9 +47,8 @@ export class Course {
     readonly #stacks: StackSpec[];
     readonly #place: Map<string, number>;
     readonly #needs: Needs;
-    #tries = new Map<string, number>();
-    // Those whose wave has begun.
-    readonly #begun = new Set<number>();
+    readonly #starts: Starts;
+    readonly #waves: Waves;
     #ready = placesInOrder();
     readonly #room: Room;
     // Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows.
@@ -56,32 +57,25 @@ export class Course {
     readonly #retrying = new Map<number, number>();
     // Those whose start a rate has put off, and until when; a limit may still hold them up.
     readonly #turns = new Map<number, number>();
-    // What each was found to need, the last one last.
-    readonly #awaits = new Map<string, string[]>();
     readonly #earlier: EarlierChanges;
     // How many had ended when each did.
     readonly #numbers = new Map<string, number>();
     // How many had ended when each of those that are at work began.
     readonly #known = new Map<string, number>();
     readonly #batches: Batches;
-    // Those whose first start was given up with its batch: it was no attempt of theirs that failed.
-    readonly #givenUp: Set<string>;
     // Of those that a stop has kept from their beginning.
     #leftAs: [outcome: Outcome, reason: string, text: string] = ["skipped", "stopped", ""];
     readonly #rates: Rates;
-    #wave = -1;
-    #waveBegins: number;
-    #leftInWave = 0;
 
     constructor(plan: Plan, state: CourseState | null = null, now = 0) {
         this.#plan = plan;
         this.#stacks = plan.stacks;
         this.#place = new Map(plan.stacks.map(({ id }, place) => [id, place]));
         this.#needs = new Needs(plan.stacks);
-        this.#waveBegins = now + (plan.waves[0]?.pause ?? 0);
+        this.#waves = new Waves(plan.waves, now);
+        this.#starts = new Starts(state);
         this.#rates = new Rates(plan.limits.startsPerSecond, state?.nextStarts);
         this.#earlier = new EarlierChanges(state?.changes);
-        this.#givenUp = new Set(state?.givenUp);
         this.#room = new Room(plan.limits);
         this.#batches = new Batches(plan.limits);
         if (state !== null) {
@@ -101,7 +95,7 @@ export class Course {
 
     /** The wave that goes on, from 0. */
     get wave(): number {
-        return Math.max(this.#wave, 0);
+        return Math.max(this.#waves.at, 0);
     }
 
     /**
@@ -138,7 +132,7 @@ export class Course {
             begun.push([start, ...this.#othersWith(start, now)]);
         }
         const stands = begun.length === 0 && this.isIdle && this.#later.size === 0;
-        if (stands && !this.stopped && this.#waveBegins <= now) {
+        if (stands && !this.stopped && this.#waves.begins <= now) {
             this.#endCircles(now);
         }
         return begun;
@@ -154,8 +148,8 @@ export class Course {
         if (next !== undefined) {
             times.push(next.at);
         }
-        if (this.#leftInWave === 0 && this.#wave + 1 < this.#plan.waves.length) {
-            times.push(this.#waveBegins);
+        if (this.#waves.following !== undefined) {
+            times.push(this.#waves.begins);
         }
         return times.length === 0 ? undefined : Math.max(Math.min(...times) - now, 0);
     }
@@ -206,9 +200,9 @@ export class Course {
         const place = this.#placeOf(id);
         this.running.delete(id);
         if (mayHaveBegun) {
-            this.#givenUp.add(id);
+            this.#starts.giveUp(id);
         } else {
-            this.#tries.set(id, this.#triesOf(id) - 1);
+            this.#starts.takeBack(id);
         }
         const goesOn = mayHaveBegun && this.#leftAs[0] !== "cancelled";
         if (this.stopped && !goesOn) {
@@ -248,30 +242,20 @@ export class Course {
 
     /** The stacks that wait after a failure: until when, and which attempt at their provider comes then. */
     retries(): [id: string, at: number, number: number][] {
-        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#failuresOf(id) + 1]);
-    }
-
-    // The starts of a stack that failed, once its last one has ended. The others found that another stack was not there, or were
-    // given up with their batch.
-    #failuresOf(id: string): number {
-        return this.#triesOf(id) - (this.#awaits.get(id)?.length ?? 0) - (this.#givenUp.has(id) ? 1 : 0);
+        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#starts.failures(id) + 1]);
     }
 
     /** Where it stands; for a time in which nothing is running. */
     state(): CourseState {
-        const open = <T>(all: Map<string, T>): Record<string, T> =>
-            Object.fromEntries([...all].filter(([id]) => !this.ends.has(id)));
         return {
             ends: [...this.ends.values()],
-            tries: open(this.#tries),
+            ...this.#starts.state(this.ends),
             later: this.#waits(this.#retrying),
             turns: this.#waits(this.#turns),
-            awaits: open(this.#awaits),
             changes: this.#earlier.state(this.ends),
-            givenUp: [...this.#givenUp].filter((id) => !this.ends.has(id)).sort(),
             nextStarts: this.#rates.state(),
-            wave: this.#wave,
-            waveBegins: this.#waveBegins,
+            wave: this.#waves.at,
+            waveBegins: this.#waves.begins,
             paused: this.paused,
             stopped: this.stopped,
         };
@@ -288,40 +272,29 @@ export class Course {
     // Order and waves.
 
     #beginWaves(now: number): void {
-        const { waves } = this.#plan;
-        while (this.#leftInWave === 0 && this.#waveBegins <= now) {
-            const following = waves[this.#wave + 1];
-            if (following === undefined) {
-                return;
-            }
+        for (
+            let { following } = this.#waves;
+            following !== undefined && this.#waves.begins <= now;
+            { following } = this.#waves
+        ) {
             const limit = following.unlessFailed;
             if (limit !== null && this.failed >= limit) {
                 this.stop(`${this.failed} failed before ${following.name}`, "skipped", now);
                 return;
             }
-            this.#wave += 1;
-            this.#enter(this.#wave);
-            this.#afterWave(now);
+            this.#enter(this.#waves.begin());
+            this.#waves.settle(now);
         }
     }
 
     #enter(wave: number): void {
         for (const [place, stack] of this.#stacks.entries()) {
             if (stack.wave === wave && !this.ends.has(stack.id)) {
-                this.#begun.add(place);
-                this.#leftInWave += 1;
+                this.#waves.enter(place);
                 if (this.#needs.areMet(place)) {
                     this.#ready.push(place);
                 }
             }
-        }
-    }
-
-    // The time at which the next wave may begin, as soon as this one is over.
-    #afterWave(now: number): void {
-        const following = this.#plan.waves[this.#wave + 1];
-        if (this.#leftInWave === 0 && following !== undefined) {
-            this.#waveBegins = now + following.pause;
         }
     }
 
@@ -363,15 +336,14 @@ export class Course {
     }
 
     #joins(stack: StackSpec, first: StackSpec): boolean {
-        return this.#triesOf(stack.id) === 0 && this.#room.isAlike(stack, first) && isForSameWorkers(stack, first);
+        return this.#starts.of(stack.id) === 0 && this.#room.isAlike(stack, first) && isForSameWorkers(stack, first);
     }
 
     #begin(place: number): StackStart {
         const stack = this.#stackAt(place);
-        const number = this.#triesOf(stack.id) + 1;
+        const number = this.#starts.begin(stack.id);
         this.#retrying.delete(place);
         this.#turns.delete(place);
-        this.#tries.set(stack.id, number);
         this.running.add(stack.id);
         this.#known.set(stack.id, this.ends.size);
         return [stack, number];
@@ -382,7 +354,7 @@ export class Course {
     // Does the stack begin once more, so that this is no end?
     #goesOn(place: number, stack: StackSpec, end: StackEnd, before: readonly string[], now: number): boolean {
         const { id } = stack;
-        const found = this.#awaits.get(id) ?? [];
+        const found = this.#starts.needs(id);
         let early: string | undefined;
         if (end.reason === "needs") {
             const missing = end.needs || "";
@@ -391,7 +363,7 @@ export class Course {
             early = end.read?.find((other) => this.#wasEarly(other, place, end, before));
         }
         if (early !== undefined) {
-            this.#awaits.set(id, [...found, early]);
+            this.#starts.wasEarlyFor(id, early);
             this.#await(place, stack, early, now);
             return true;
         }
@@ -399,7 +371,7 @@ export class Course {
             return false;
         }
         const { provider, firstWait, longestWait } = this.#plan.retry;
-        const failures = this.#failuresOf(id);
+        const failures = this.#starts.failures(id);
         if (end.reason !== "provider" || failures >= provider) {
             return false;
         }
@@ -417,7 +389,7 @@ export class Course {
         if (theirs === undefined || theirs === place || outcome === "cancelled") {
             return false;
         }
-        if (this.#awaits.get(id)?.includes(other) === true) {
+        if (this.#starts.needs(id).includes(other)) {
             return false;
         }
         const there = this.ends.get(other);
@@ -426,7 +398,7 @@ export class Course {
         }
         if (there === undefined) {
             // One that waits for this stack, or for a wave, is read as it was before the run.
-            return this.#begun.has(theirs) && !this.#waitsFor(theirs, place);
+            return this.#waves.hasBegun(theirs) && !this.#waitsFor(theirs, place);
         }
         const changed = there.outcome === "done" || (outcome === "failed" && !succeeded(there));
         return changed && (this.#numbers.get(other) ?? 0) >= (this.#known.get(id) ?? 0);
@@ -458,12 +430,10 @@ export class Course {
             this.failed += end.outcome === "failed" ? 1 : 0;
             this.#retrying.delete(place);
             this.#turns.delete(place);
-            if (this.#begun.has(place)) {
-                this.#leftInWave -= 1;
-            }
+            this.#waves.leave(place);
             for (const dependent of this.#needs.dependents(place)) {
                 if (succeeded(end)) {
-                    if (this.#needs.meet(dependent) && this.#begun.has(dependent) && !this.#hasEnded(dependent)) {
+                    if (this.#needs.meet(dependent) && this.#waves.hasBegun(dependent) && !this.#hasEnded(dependent)) {
                         this.#ready.push(dependent);
                     }
                 } else if (!alone) {
@@ -471,18 +441,18 @@ export class Course {
                 }
             }
         }
-        this.#afterWave(now);
+        this.#waves.settle(now);
     }
 
     // Programs refer to each other, or to a later wave, which nobody could know before they ran.
     #endCircles(now: number): void {
-        const stuck = [...this.#awaits].filter(([id, found]) => {
-            const missing = this.#placeOf(found.at(-1) as string);
+        const stuck = this.#starts.early().filter(([id, other]) => {
             const place = this.#placeOf(id);
-            return !this.ends.has(id) && (!this.#begun.has(missing) || this.#waitsFor(place, place));
+            const hasBegun = this.#waves.hasBegun(this.#placeOf(other));
+            return !this.ends.has(id) && (!hasBegun || this.#waitsFor(place, place));
         });
-        for (const [id, found] of stuck) {
-            const text = `needs ${found.at(-1)}, which cannot begin before it`;
+        for (const [id, other] of stuck) {
+            const text = `needs ${other}, which cannot begin before it`;
             this.#finish(this.#unbegun(this.#stackAt(this.#placeOf(id)), "failed", "needs", text), now);
         }
     }
@@ -496,7 +466,7 @@ export class Course {
     }
 
     #unbegun({ id }: StackSpec, outcome: Outcome, reason: string, text: string): StackEnd {
-        return { id, outcome, changes: this.#earlier.of(id), reason, text, attempts: this.#triesOf(id), seconds: 0 };
+        return { id, outcome, changes: this.#earlier.of(id), reason, text, attempts: this.#starts.of(id), seconds: 0 };
     }
 
     #goOnFrom(state: CourseState): void {
@@ -504,12 +474,9 @@ export class Course {
             this.#batches.learn(end);
             this.#finish(end, state.waveBegins, true);
         }
-        this.#tries = new Map(Object.entries(state.tries));
-        for (const [id, found] of Object.entries(state.awaits)) {
-            const missing = found.at(-1) as string;
-            this.#awaits.set(id, found);
-            if (!this.ends.has(missing)) {
-                this.#needs.add(this.#placeOf(id), missing);
+        for (const [id, other] of this.#starts.early()) {
+            if (!this.ends.has(other)) {
+                this.#needs.add(this.#placeOf(id), other);
             }
         }
         for (let wave = 0; wave <= state.wave; wave++) {
@@ -530,18 +497,13 @@ export class Course {
         for (const place of entered.sorted().filter((it) => !waits.has(it))) {
             this.#ready.push(place);
         }
-        this.#wave = state.wave;
-        this.#waveBegins = state.waveBegins;
+        this.#waves.goOnFrom(state);
         this.paused = state.paused;
         this.stopped = state.stopped;
     }
 
     #hasEnded(place: number): boolean {
         return this.ends.has(this.#stackAt(place).id);
-    }
-
-    #triesOf(id: string): number {
-        return this.#tries.get(id) ?? 0;
     }
 
     #stackAt(place: number): StackSpec {

@@ -86,10 +86,9 @@ class Listeners:
         """Is anybody to be told how far it has come?"""
         return self._on_progress is not None
 
-    @property
-    def tells(self) -> bool:
-        """Is anybody to be told of anything?"""
-        return self.wants_events or self.wants_progress or any(self._on_line.values())
+    def tells(self, kind: str) -> bool:
+        """Is anybody to be told of such an item?"""
+        return kind not in self._on_line or self._on_line[kind] is not None
 
     def take(self, item: Item) -> None:
         """Takes bytes of `out` or `err`, or the JSON of an `event` or a report of `progress`."""
@@ -148,29 +147,36 @@ class Delivery:
     def __init__(self, listeners: Listeners) -> None:
         self._listeners = listeners
         self._queue: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+        self._context = contextvars.copy_context()
+        self._begins = threading.Lock()
         self._thread: threading.Thread | None = None
-        if listeners.tells:
-            context = contextvars.copy_context()
-            self._thread = threading.Thread(
-                target=context.run, args=(self._work,), name="maloko-listeners", daemon=True
-            )
-            self._thread.start()
+        """Begins with the first item that somebody is told of: most operations of a fleet have none."""
 
     def out(self, data: bytes) -> None:
         """Takes what is written to stdout."""
-        self._queue.put(("out", data))
+        self._take("out", data)
 
     def err(self, data: bytes) -> None:
         """Takes what is written to stderr."""
-        self._queue.put(("err", data))
+        self._take("err", data)
 
     def event(self, text: str) -> None:
         """Takes the JSON of an event."""
-        self._queue.put(("event", text))
+        self._take("event", text)
 
     def progress(self, text: str) -> None:
         """Takes the JSON of a report of progress."""
-        self._queue.put(("progress", text))
+        self._take("progress", text)
+
+    def _take(self, kind: str, data: Any) -> None:
+        self._queue.put((kind, data))
+        if self._thread is None and self._listeners.tells(kind):
+            with self._begins:
+                if self._thread is None:
+                    self._thread = threading.Thread(
+                        target=self._context.run, args=(self._work,), name="maloko-listeners", daemon=True
+                    )
+                    self._thread.start()
 
     def close(self) -> None:
         """Returns once everything was handed on."""

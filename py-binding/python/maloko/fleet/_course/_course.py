@@ -15,6 +15,8 @@ from maloko.fleet._course._earlier_changes import EarlierChanges
 from maloko.fleet._course._needs import Needs
 from maloko.fleet._course._rates import Rates
 from maloko.fleet._course._room import Room
+from maloko.fleet._course._starts import Starts
+from maloko.fleet._course._waves import Waves
 from maloko.fleet._wire import BatchEnd, CourseState, Later, Outcome, Plan, StackEnd, StackSpec
 
 Start = tuple[StackSpec, int]
@@ -36,9 +38,8 @@ class Course:
         self._stacks = plan["stacks"]
         self._place = {stack["id"]: place for place, stack in enumerate(self._stacks)}
         self._needs = Needs(self._stacks)
-        self._tries: dict[str, int] = {}
-        self._begun: set[int] = set()
-        """Those whose wave has begun."""
+        self._starts = Starts(state)
+        self._waves = Waves(plan["waves"], now)
         self._ready: list[int] = []
         self._room = Room(plan["limits"])
         self._later: list[tuple[float, int]] = []
@@ -47,20 +48,13 @@ class Course:
         """Those that a provider failed for, and until when each waits."""
         self._turns: dict[int, float] = {}
         """Those whose start a rate has put off, and until when; a limit may still hold them up."""
-        self._awaits: dict[str, list[str]] = {}
-        """What each was found to need, the last one last."""
-        self._earlier = EarlierChanges()
-        self._given_up: set[str] = set()
-        """Those whose first start was given up with its batch: it was no attempt of theirs that failed."""
+        self._earlier = EarlierChanges(state["changes"] if state else None)
         self._numbers: dict[str, int] = {}
         """How many had ended when each did."""
         self._known: dict[str, int] = {}
         """How many had ended when each of those that are at work began."""
         self._batches = Batches(plan["limits"])
-        self._rates = Rates(plan["limits"]["startsPerSecond"])
-        self._wave = -1
-        self._wave_begins = now + (plan["waves"][0]["pause"] if plan["waves"] else 0.0)
-        self._left_in_wave = 0
+        self._rates = Rates(plan["limits"]["startsPerSecond"], state["nextStarts"] if state else ())
         self.ends: dict[str, StackEnd] = {}
         """By stack, in the order in which they ended."""
         self.failed = 0
@@ -87,7 +81,7 @@ class Course:
     @property
     def wave(self) -> int:
         """The wave that goes on, from 0."""
-        return max(self._wave, 0)
+        return max(self._waves.at, 0)
 
     def launches(self, now: float) -> list[list[Start]]:
         """The stacks that begin now; they count as running from here on.
@@ -113,7 +107,7 @@ class Course:
             self._room.take(stack)
             start = self._begin(place)
             begun.append([start, *self._others_with(start, now)])
-        if not begun and not self.running and not self._later and not self.stopped and self._wave_begins <= now:
+        if not begun and not self.running and not self._later and not self.stopped and self._waves.begins <= now:
             self._end_circles(now)
         return begun
 
@@ -122,8 +116,8 @@ class Course:
         if self.paused or self.stopped or self.is_over:
             return None
         times = [self._later[0][0]] if self._later else []
-        if self._left_in_wave == 0 and self._wave + 1 < len(self._plan["waves"]):
-            times.append(self._wave_begins)
+        if self._waves.following is not None:
+            times.append(self._waves.begins)
         return max(min(times) - now, 0.0) if times else None
 
     def ended(self, end: StackEnd, now: float) -> None:
@@ -168,9 +162,9 @@ class Course:
         """A stack of a batch has not ended; one that may have begun gets the next number, and so goes by itself."""
         self.running.remove(name)
         if interrupted:
-            self._given_up.add(name)
+            self._starts.give_up(name)
         else:
-            self._tries[name] -= 1
+            self._starts.take_back(name)
         goes_on = interrupted and self._left_as[0] != "cancelled"
         if self.stopped and not goes_on:
             self._leave_out(self._stacks[self._place[name]], now)
@@ -203,28 +197,19 @@ class Course:
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and which attempt at their provider comes then."""
         names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
-        return [(name, at, self._failures(name) + 1) for name, at in names]
-
-    def _failures(self, name: str) -> int:
-        """The starts of a stack that failed, once its last one has ended.
-
-        The others found that another stack was not there, or were given up with their batch.
-        """
-        return self._tries[name] - len(self._awaits.get(name, [])) - (name in self._given_up)
+        return [(name, at, self._starts.failures(name) + 1) for name, at in names]
 
     def state(self) -> CourseState:
         """Where it stands; for a time in which nothing is running."""
         return {
             "ends": list(self.ends.values()),
-            "tries": {name: tries for name, tries in self._tries.items() if name not in self.ends},
+            **self._starts.state(self.ends),
             "later": self._waits(self._retrying),
             "turns": self._waits(self._turns),
-            "awaits": {name: found for name, found in self._awaits.items() if name not in self.ends},
             "changes": self._earlier.state(self.ends),
-            "givenUp": sorted(self._given_up - self.ends.keys()),
             "nextStarts": self._rates.state(),
-            "wave": self._wave,
-            "waveBegins": self._wave_begins,
+            "wave": self._waves.at,
+            "waveBegins": self._waves.begins,
             "paused": self.paused,
             "stopped": self.stopped,
         }
@@ -238,30 +223,20 @@ class Course:
     # Order and waves.
 
     def _begin_waves(self, now: float) -> None:
-        waves = self._plan["waves"]
-        while self._left_in_wave == 0 and self._wave + 1 < len(waves) and self._wave_begins <= now:
-            following = waves[self._wave + 1]
+        while (following := self._waves.following) is not None and self._waves.begins <= now:
             limit = following["unlessFailed"]
             if limit is not None and self.failed >= limit:
                 self.stop(f"{self.failed} failed before {following['name']}", "skipped", now)
                 return
-            self._wave += 1
-            self._enter(self._wave)
-            self._after_wave(now)
+            self._enter(self._waves.begin())
+            self._waves.settle(now)
 
     def _enter(self, wave: int) -> None:
         for place, stack in enumerate(self._stacks):
             if stack["wave"] == wave and stack["id"] not in self.ends:
-                self._begun.add(place)
-                self._left_in_wave += 1
+                self._waves.enter(place)
                 if self._needs.are_met(place):
                     heapq.heappush(self._ready, place)
-
-    def _after_wave(self, now: float) -> None:
-        """The time at which the next wave may begin, as soon as this one is over."""
-        waves = self._plan["waves"]
-        if self._left_in_wave == 0 and self._wave + 1 < len(waves):
-            self._wave_begins = now + waves[self._wave + 1]["pause"]
 
     # Limits.
 
@@ -292,7 +267,7 @@ class Course:
         return others
 
     def _joins(self, stack: StackSpec, first: StackSpec) -> bool:
-        has_begun = self._tries.get(stack["id"], 0) > 0
+        has_begun = self._starts.of(stack["id"]) > 0
         same_groups = self._room.groups(stack) == self._room.groups(first)
         return not has_begun and same_groups and is_for_same_workers(stack, first)
 
@@ -300,8 +275,7 @@ class Course:
         stack = self._stacks[place]
         self._retrying.pop(place, None)
         self._turns.pop(place, None)
-        number = self._tries.get(stack["id"], 0) + 1
-        self._tries[stack["id"]] = number
+        number = self._starts.begin(stack["id"])
         self.running.add(stack["id"])
         self._known[stack["id"]] = len(self.ends)
         return stack, number
@@ -311,20 +285,20 @@ class Course:
     def _goes_on(self, stack: StackSpec, end: StackEnd, before: Sequence[str], now: float) -> bool:
         """Does the stack begin once more, so that this is no end?"""
         place, name = self._place[stack["id"]], stack["id"]
-        found = self._awaits.get(name, [])
+        found = self._starts.needs(name)
         if end["reason"] == "needs":
             missing = end.get("needs") or ""
             early = missing if missing in self._place and missing != name and missing not in found else None
         else:
             early = next((other for other in end.get("read") or [] if self._was_early(other, stack, end, before)), None)
         if early is not None:
-            self._awaits[name] = [*found, early]
+            self._starts.was_early_for(name, early)
             self._await(place, early, now)
             return True
         if end["outcome"] != "failed":
             return False
         retry = self._plan["retry"]
-        failures = self._failures(name)
+        failures = self._starts.failures(name)
         if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
         pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
@@ -337,14 +311,14 @@ class Course:
         """May a stack have read another one that was still being made?"""
         name = stack["id"]
         place = self._place.get(other)
-        if place is None or other == name or other in self._awaits.get(name, []) or end["outcome"] == "cancelled":
+        if place is None or other == name or other in self._starts.needs(name) or end["outcome"] == "cancelled":
             return False
         there = self.ends.get(other)
         if there is not None and other in before:
             return False
         if there is None:
             # One that waits for this stack, or for a wave, is read as it was before the run.
-            return place in self._begun and not self._waits_for(place, self._place[name])
+            return self._waves.has_begun(place) and not self._waits_for(place, self._place[name])
         changed = there["outcome"] == "done" or (end["outcome"] == "failed" and not _succeeded(there))
         return changed and self._numbers[other] >= self._known[name]
 
@@ -373,24 +347,23 @@ class Course:
             self.failed += end["outcome"] == "failed"
             self._retrying.pop(place, None)
             self._turns.pop(place, None)
-            if place in self._begun:
-                self._left_in_wave -= 1
+            self._waves.leave(place)
             for dependent in self._needs.dependents(place):
                 if _succeeded(end):
                     met = self._needs.meet(dependent)
-                    if met and dependent in self._begun and not self._has_ended(dependent):
+                    if met and self._waves.has_begun(dependent) and not self._has_ended(dependent):
                         heapq.heappush(self._ready, dependent)
                 elif not alone:
                     finishing.append(self._without(self._stacks[dependent], end))
-        self._after_wave(now)
+        self._waves.settle(now)
 
     def _end_circles(self, now: float) -> None:
         """Programs refer to each other, or to a later wave, which nobody could know before they ran."""
         stuck = [
-            (self._stacks[self._place[name]], found[-1])
-            for name, found in self._awaits.items()
+            (self._stacks[self._place[name]], other)
+            for name, other in self._starts.early()
             if name not in self.ends
-            and (self._place[found[-1]] not in self._begun or self._waits_for(self._place[name], self._place[name]))
+            and (not self._waves.has_begun(self._place[other]) or self._waits_for(self._place[name], self._place[name]))
         ]
         for stack, missing in stuck:
             self._finish(self._unbegun(stack, "failed", "needs", f"needs {missing}, which cannot begin before it"), now)
@@ -405,14 +378,13 @@ class Course:
         return self._unbegun(stack, "skipped", "needs", f"needs {needed['id']}, which {_WORDS[needed['outcome']]}")
 
     def _unbegun(self, stack: StackSpec, outcome: Outcome, reason: str, text: str) -> StackEnd:
-        tries = self._tries.get(stack["id"], 0)
         return {
             "id": stack["id"],
             "outcome": outcome,
             "changes": self._earlier.of(stack["id"]),
             "reason": reason,
             "text": text,
-            "attempts": tries,
+            "attempts": self._starts.of(stack["id"]),
             "seconds": 0.0,
         }
 
@@ -420,14 +392,9 @@ class Course:
         for end in state["ends"]:
             self._batches.learn(end, None)
             self._finish(end, state["waveBegins"], alone=True)
-        self._tries = dict(state["tries"])
-        self._awaits = dict(state["awaits"])
-        self._earlier = EarlierChanges(state["changes"])
-        self._given_up = set(state["givenUp"])
-        for name, found in self._awaits.items():
-            if found[-1] not in self.ends:
-                self._needs.add(self._place[name], found[-1])
-        self._rates = Rates(self._plan["limits"]["startsPerSecond"], state["nextStarts"])
+        for name, other in self._starts.early():
+            if other not in self.ends:
+                self._needs.add(self._place[name], other)
         for wave in range(state["wave"] + 1):
             self._enter(wave)
         self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
@@ -437,7 +404,7 @@ class Course:
         heapq.heapify(self._later)
         self._ready = [place for place in self._ready if place not in waits]
         heapq.heapify(self._ready)
-        self._wave, self._wave_begins = state["wave"], state["waveBegins"]
+        self._waves.go_on_from(state)
         self.paused, self.stopped = state["paused"], state["stopped"]
 
 
