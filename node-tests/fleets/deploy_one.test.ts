@@ -189,6 +189,7 @@ test("counts are told while it goes on", async () => {
     const onProgress = ({ total }: { total: number }): void => {
         totals.push(total);
         if (total === 4) {
+            mkdirSync(join(where.directory, "world"), { recursive: true });
             writeFileSync(join(where.directory, "world", "go"), "");
         }
     };
@@ -197,4 +198,18 @@ test("counts are told while it goes on", async () => {
 
     expect(end.outcome).toBe("done");
     expect(totals.at(-1)).toBe(4);
+});
+
+test("what a listener raises is raised when the stack has ended", async () => {
+    const where = place();
+    const onProgress = (): void => {
+        mkdirSync(join(where.directory, "world"), { recursive: true });
+        writeFileSync(join(where.directory, "world", "go"), "");
+        throw new RangeError("the listener's own");
+    };
+
+    const made = deployed(where, "up", { holds: "true" }, { onProgress, progressEvery: 0.05 });
+
+    await expect(made).rejects.toThrow(new RangeError("the listener's own"));
+    expect((await deployed(where, "up", { holds: "true" })).outcome).toBe("unchanged");
 });

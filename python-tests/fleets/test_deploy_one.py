@@ -167,6 +167,7 @@ def test_counts_are_told_while_it_goes_on(place: dict[str, Any]) -> None:
     def take(progress: Any) -> None:
         told.append((threading.current_thread().name, progress.done, progress.total))
         if progress.total == 4:
+            (place["directory"] / "world").mkdir(exist_ok=True)
             (place["directory"] / "world" / "go").touch()
 
     end = deployed(place, config={"holds": "true"}, on_progress=take, progress_every=0.05)
@@ -174,6 +175,18 @@ def test_counts_are_told_while_it_goes_on(place: dict[str, Any]) -> None:
     assert end.outcome == "done"
     assert {name for name, _, _ in told} == {threading.current_thread().name}
     assert told[-1][2] == 4
+
+
+def test_what_a_listener_raises_is_raised_when_the_stack_has_ended(place: dict[str, Any]) -> None:
+    def take(_progress: Any) -> None:
+        (place["directory"] / "world").mkdir(exist_ok=True)
+        (place["directory"] / "world" / "go").touch()
+        raise ValueError("the listener's own")
+
+    with pytest.raises(ValueError, match="the listener's own"):
+        deployed(place, config={"holds": "true"}, on_progress=take, progress_every=0.05)
+
+    assert deployed(place, config={"holds": "true"}).outcome == "unchanged"
 
 
 # In Python alone: there each event would be a call that takes the interpreter's lock.

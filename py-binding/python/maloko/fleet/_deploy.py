@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -82,7 +83,8 @@ async def deploy_one(
     :param message: what the stack's history says of it
     :param import_file: where what the stack takes over is listed, as for `maloko import --file`: relative to the
         directory, with `{stack}`, `{project}` and `{label}` for its own. A stack without such a file takes nothing over
-    :param on_progress: is called with counts while it goes on, by the event loop
+    :param on_progress: is called with counts while it goes on, by the event loop; what it raises is raised at the end,
+        and it is not called again
     :param progress_every: seconds between two calls of it
     :raises FleetError: when the program cannot be loaded, or the verb is not known
     """
@@ -122,6 +124,9 @@ async def deploy_one(
     finally:
         if watching is not None:
             watching.cancel()
+    if watching is not None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await watching
     return replace(ended[0], attempts=attempt, seconds=time.monotonic() - began)
 
 
