@@ -132,7 +132,7 @@ build-node: $(STAMPS)/node
 
 $(STAMPS)/wheel: $(RUST_SOURCES) $(PY_SOURCES) $(STAMPS)/venv $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/wheels
-	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) $(FOR_TESTS) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
+	CARGO=$(CARGO) $(VENV)/bin/maturin build --profile $(PROFILE) $(FOR_TESTS) $(if $(FOR_TESTS),--compression-level 1) --quiet --manifest-path py-binding/Cargo.toml --out $(STAMPS)/wheels
 	@touch $@
 
 $(STAMPS)/python: $(STAMPS)/wheel
@@ -621,7 +621,7 @@ verify-rust:
 	$(CARGO) fmt --all --check
 	$(if $(RUSTC_WORKSPACE_WRAPPER),$(CARGO_TEST) --no-run --benches --examples,$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings)
 
-MYPY_EXAMPLE = $(CURDIR)/$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 --cache-dir $(CURDIR)/.mypy_cache/examples
+MYPY_EXAMPLE = $(CURDIR)/$(VENV)/bin/mypy --config-file= --strict --python-version 3.10 --cache-dir $(or $(MYPY_CACHE_DIR),$(CURDIR)/.mypy_cache)/examples
 verify-python: $(STAMPS)/examples-python
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .

@@ -292,7 +292,7 @@ class FleetFolder:
         from maloko import fleet
         from maloko.fleet._connection import connect
         from maloko.fleet._queues import flow_queue
-        from maloko.fleet._workflow import RUN
+        from maloko.fleet._wire import RUN
 
         plan = fleet.load(self.file).plan("up")
         end = {"outcome": "unchanged", "changes": {}, "reason": "", "text": "", "attempts": 1, "seconds": 0.01}

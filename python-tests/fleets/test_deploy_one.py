@@ -161,6 +161,13 @@ def test_it_loads_no_package_of_a_server() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+# In Python alone: in Node the SDK is loaded by programs, from where they are.
+@pytest.mark.parametrize("name", ["past", "schedules", "steer", "watch"])
+def test_commands_that_ask_a_run_load_no_sdk(name: str) -> None:
+    code = f"import sys, maloko.fleet._commands.{name}; assert 'pulumi' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_counts_are_told_while_it_goes_on(place: dict[str, Any]) -> None:
     told: list[tuple[str, int, int]] = []
 

@@ -161,7 +161,11 @@ OF_PROGRAMS = (
 """What every run of a program loads."""
 
 OF_COMMANDS = WarmPython(*OF_PROGRAMS)
-OF_FLEETS = WarmPython(*OF_PROGRAMS, "maloko.fleet._commands")
+OF_FLEETS = WarmPython(
+    *OF_PROGRAMS,
+    *(f"maloko.fleet._commands.{name}" for name in ("adopt", "dev", "past", "schedules", "start", "steer", "watch")),
+    "maloko.fleet._worker",
+)
 OF_TEST_RUNS = WarmPython("maloko._run.program", "pytest")
 
 

@@ -17,7 +17,7 @@ fn words<'a>(text: &'a str, mark: &str) -> BTreeSet<&'a str> {
 #[test]
 fn both_automation_apis_know_every_reason_and_no_other() {
     let all: BTreeSet<&str> = Reason::ALL.map(Reason::name).into();
-    let python = include_str!("../../../py-binding/python/maloko/automation/_reasons.py");
+    let python = include_str!("../../../py-binding/python/maloko/_reasons.py");
     let node = include_str!("../../../node-binding/ts/automation/errors/reasons.ts");
     assert_eq!(words(python.split_once("@property").unwrap().0, " = "), all);
     assert_eq!(words(node, "| "), all);

@@ -10,6 +10,7 @@ import {
     ATTEMPTS_A_START,
     type Batch,
     type BatchEnd,
+    isSuccess,
     type Launch,
     STACK,
     STACKS,
@@ -66,7 +67,7 @@ async function workOnBatch(batch: Batch, worker: Working): Promise<BatchEnd> {
             counts = new CountsOfAttempt(stack.id, {}, { stack: stack.id, others: stacks.length - at - 1 });
             const end = await workOn({ ...work, number: 0, stack }, worker, context, counts);
             ends.push(end);
-            if (!["done", "unchanged"].includes(end.outcome) || performance.now() > until) {
+            if (!isSuccess(end.outcome) || performance.now() > until) {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 // What comes of a stack, as programs go on by it.
 import { mayPass, type Reason } from "../automation/errors/reasons";
-import type { Outcome, StackEnd } from "./wire";
+import { isSuccess, type Outcome, type StackEnd } from "./wire";
 
 /** A fleet cannot be driven as it was asked for, or stacks of its run failed. */
 export class FleetError extends Error {
@@ -98,7 +98,7 @@ export class End {
 
     /** Is the stack as it was asked for? */
     get succeeded(): boolean {
-        return this.outcome === "done" || this.outcome === "unchanged";
+        return isSuccess(this.outcome);
     }
 
     /** May the same succeed when it is simply tried again? Engines other than Temporal go by this. */

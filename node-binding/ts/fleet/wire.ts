@@ -254,6 +254,11 @@ export const STACKS = "maloko.fleet.stacks";
 /** Numbers between two starts of a stack: the attempts of one of them, which the server counts. */
 export const ATTEMPTS_A_START = 10_000;
 
+/** Is a stack that ended so as it was asked for? */
+export function isSuccess(outcome: Outcome): boolean {
+    return outcome === "done" || outcome === "unchanged";
+}
+
 /** The verb as users have it: a refresh that changes nothing is `drift`. */
 export function verbOf({ verb }: Plan, { previewOnly }: RunOptions): string {
     return verb === "refresh" && previewOnly ? "drift" : verb;

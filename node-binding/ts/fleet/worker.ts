@@ -56,6 +56,8 @@ export class Worker {
      */
     async run(): Promise<void> {
         const plan = this.#fleet.plan("up");
+        // Before what reads TypeScript, which would look at each of its files.
+        temporal("worker");
         // With the first stack there is no time for that.
         Sdk.prepare(plan.directory);
         const queues = queuesOf(this.#options.queues);

@@ -1,6 +1,6 @@
 // How many stacks a worker is given at once: several where each takes a moment, for each giving costs the server. The workflow uses
 // this file.
-import type { Limits, StackEnd, StackSpec } from "../wire";
+import { isSuccess, type Limits, type StackEnd, type StackSpec } from "../wire";
 
 /** How long the stacks that a worker is given at once take together, if they take as long as the last ones. */
 export const SECONDS = 1;
@@ -26,7 +26,7 @@ export class Batches {
 
     /** A stack has ended so; `now` undefined: before this history of the run. */
     learn({ outcome, seconds }: StackEnd, now?: number): void {
-        if (outcome !== "done" && outcome !== "unchanged") {
+        if (!isSuccess(outcome)) {
             return;
         }
         this.#learned += 1;

@@ -1,16 +1,27 @@
 // Which stacks of a run begin next, and what becomes of the others: order, waves, limits, retries and the stop rule.
 //
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
-// whenever it is given the same. `maloko/fleet/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
+// whenever it is given the same. `maloko/fleet/_course/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
 
-import type { BatchEnd, Counts, CourseState, Later, Outcome, Plan, RunEnd, StackEnd, StackSpec } from "../wire";
+import {
+    type BatchEnd,
+    type Counts,
+    type CourseState,
+    isSuccess,
+    type Later,
+    type Outcome,
+    type Plan,
+    type RunEnd,
+    type StackEnd,
+    type StackSpec,
+} from "../wire";
 import { Batches, isForSameWorkers } from "./batches";
 import { EarlierChanges } from "./earlier-changes";
-import { Heap } from "./heap";
 import { Needs } from "./needs";
 import { Rates } from "./rates";
 import { placesInOrder, Room } from "./room";
 import { Starts } from "./starts";
+import { Waits } from "./waits";
 import { Waves } from "./waves";
 
 const WORDS: Partial<Record<Outcome, string>> = {
@@ -18,11 +29,6 @@ const WORDS: Partial<Record<Outcome, string>> = {
     skipped: "was skipped",
     cancelled: "was cancelled",
 };
-
-interface Waiting {
-    at: number;
-    place: number;
-}
 
 /** A stack that begins, and the number of the start. */
 export type StackStart = [stack: StackSpec, number: number];
@@ -51,12 +57,7 @@ export class Course {
     readonly #waves: Waves;
     #ready = placesInOrder();
     readonly #room: Room;
-    // Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows.
-    readonly #later = new Heap<Waiting>(isEarlier);
-    // Those that a provider failed for, and until when each waits.
-    readonly #retrying = new Map<number, number>();
-    // Those whose start a rate has put off, and until when; a limit may still hold them up.
-    readonly #turns = new Map<number, number>();
+    readonly #waits = new Waits();
     readonly #earlier: EarlierChanges;
     // How many had ended when each did.
     readonly #numbers = new Map<string, number>();
@@ -110,9 +111,8 @@ export class Course {
         if (!this.stopped) {
             this.#beginWaves(now);
         }
-        for (let next = this.#later.peek(); next !== undefined && next.at <= now; next = this.#later.peek()) {
-            this.#later.pop();
-            this.#ready.push(next.place);
+        for (const place of this.#waits.over(now)) {
+            this.#ready.push(place);
         }
         while (this.#ready.size > 0 && this.#room.hasSlot) {
             const place = this.#ready.pop() as number;
@@ -121,9 +121,7 @@ export class Course {
             if (this.#hasEnded(place)) {
                 continue;
             }
-            const waits =
-                this.#room.park(place, stack) || (!this.#turns.has(place) && this.#waitsForTurn(place, stack, now));
-            if (waits) {
+            if (this.#room.park(place, stack) || this.#waitsForTurn(place, stack, now)) {
                 this.#lookAgainAt(this.#room.drawnFor(stack));
                 continue;
             }
@@ -131,7 +129,7 @@ export class Course {
             const start = this.#begin(place);
             begun.push([start, ...this.#othersWith(start, now)]);
         }
-        const stands = begun.length === 0 && this.isIdle && this.#later.size === 0;
+        const stands = begun.length === 0 && this.isIdle && this.#waits.next === undefined;
         if (stands && !this.stopped && this.#waves.begins <= now) {
             this.#endCircles(now);
         }
@@ -143,11 +141,8 @@ export class Course {
         if (this.paused || this.stopped || this.isOver) {
             return undefined;
         }
-        const times: number[] = [];
-        const next = this.#later.peek();
-        if (next !== undefined) {
-            times.push(next.at);
-        }
+        const { next } = this.#waits;
+        const times = next === undefined ? [] : [next];
         if (this.#waves.following !== undefined) {
             times.push(this.#waves.begins);
         }
@@ -236,13 +231,13 @@ export class Course {
         for (const { outcome } of this.ends.values()) {
             ended[outcome] += 1;
         }
-        const [running, retrying] = [this.running.size, this.#retrying.size];
+        const [running, retrying] = [this.running.size, this.#waits.retrying.length];
         return { ...ended, running, retrying, waiting: this.#stacks.length - this.ends.size - running - retrying };
     }
 
     /** The stacks that wait after a failure: until when, and which attempt at their provider comes then. */
     retries(): [id: string, at: number, number: number][] {
-        return this.#waits(this.#retrying).map(({ id, at }) => [id, at, this.#starts.failures(id) + 1]);
+        return this.#named(this.#waits.retrying).map(({ id, at }) => [id, at, this.#starts.failures(id) + 1]);
     }
 
     /** Where it stands; for a time in which nothing is running. */
@@ -250,8 +245,8 @@ export class Course {
         return {
             ends: [...this.ends.values()],
             ...this.#starts.state(this.ends),
-            later: this.#waits(this.#retrying),
-            turns: this.#waits(this.#turns),
+            later: this.#named(this.#waits.retrying),
+            turns: this.#named(this.#waits.turns),
             changes: this.#earlier.state(this.ends),
             nextStarts: this.#rates.state(),
             wave: this.#waves.at,
@@ -261,12 +256,8 @@ export class Course {
         };
     }
 
-    #waits(places: Map<number, number>): Later[] {
-        const waits = new Heap<Waiting>(isEarlier);
-        for (const [place, at] of places) {
-            waits.push({ at, place });
-        }
-        return waits.sorted().map(({ at, place }) => ({ id: this.#stackAt(place).id, at }));
+    #named(waits: Waits["retrying"]): Later[] {
+        return waits.map(({ at, place }) => ({ id: this.#stackAt(place).id, at }));
     }
 
     // Order and waves.
@@ -306,14 +297,16 @@ export class Course {
         }
     }
 
-    // Takes the next turn that the rates allow; gives whether that is later.
+    // Takes the next turn that the rates allow, unless it has had one; gives whether that is later.
     #waitsForTurn(place: number, stack: StackSpec, now: number): boolean {
+        if (this.#waits.hasTurn(place)) {
+            return false;
+        }
         const at = this.#rates.nextTurn(stack, now);
         if (at <= now) {
             return false;
         }
-        this.#turns.set(place, at);
-        this.#later.push({ at, place });
+        this.#waits.takesTurn(place, at);
         return true;
     }
 
@@ -342,8 +335,7 @@ export class Course {
     #begin(place: number): StackStart {
         const stack = this.#stackAt(place);
         const number = this.#starts.begin(stack.id);
-        this.#retrying.delete(place);
-        this.#turns.delete(place);
+        this.#waits.leave(place);
         this.running.add(stack.id);
         this.#known.set(stack.id, this.ends.size);
         return [stack, number];
@@ -376,9 +368,7 @@ export class Course {
             return false;
         }
         const pause = Math.min(firstWait * 2 ** (failures - 1), longestWait);
-        const at = now + Math.max(pause, end.retryAfter ?? 0);
-        this.#later.push({ at, place });
-        this.#retrying.set(place, at);
+        this.#waits.retries(place, now + Math.max(pause, end.retryAfter ?? 0));
         return true;
     }
 
@@ -400,7 +390,7 @@ export class Course {
             // One that waits for this stack, or for a wave, is read as it was before the run.
             return this.#waves.hasBegun(theirs) && !this.#waitsFor(theirs, place);
         }
-        const changed = there.outcome === "done" || (outcome === "failed" && !succeeded(there));
+        const changed = there.outcome === "done" || (outcome === "failed" && !isSuccess(there.outcome));
         return changed && (this.#numbers.get(other) ?? 0) >= (this.#known.get(id) ?? 0);
     }
 
@@ -409,7 +399,7 @@ export class Course {
         const there = this.ends.get(missing);
         if (there === undefined) {
             this.#needs.add(place, missing);
-        } else if (succeeded(there)) {
+        } else if (isSuccess(there.outcome)) {
             // It came while this one was looking for it.
             this.#ready.push(place);
         } else {
@@ -428,11 +418,10 @@ export class Course {
             this.ends.set(end.id, end);
             const place = this.#placeOf(end.id);
             this.failed += end.outcome === "failed" ? 1 : 0;
-            this.#retrying.delete(place);
-            this.#turns.delete(place);
+            this.#waits.leave(place);
             this.#waves.leave(place);
             for (const dependent of this.#needs.dependents(place)) {
-                if (succeeded(end)) {
+                if (isSuccess(end.outcome)) {
                     if (this.#needs.meet(dependent) && this.#waves.hasBegun(dependent) && !this.#hasEnded(dependent)) {
                         this.#ready.push(dependent);
                     }
@@ -482,19 +471,13 @@ export class Course {
         for (let wave = 0; wave <= state.wave; wave++) {
             this.#enter(wave);
         }
-        for (const { id, at } of state.later) {
-            this.#retrying.set(this.#placeOf(id), at);
-        }
-        for (const { id, at } of state.turns) {
-            this.#turns.set(this.#placeOf(id), at);
-        }
-        const waits = new Map([...this.#retrying, ...this.#turns]);
-        for (const [place, at] of waits) {
-            this.#later.push({ at, place });
-        }
+        const placed = (waits: Later[]): Map<number, number> =>
+            new Map(waits.map(({ id, at }) => [this.#placeOf(id), at]));
+        const [retrying, turns] = [placed(state.later), placed(state.turns)];
+        this.#waits.goOnFrom(retrying, turns);
         const entered = this.#ready;
         this.#ready = placesInOrder();
-        for (const place of entered.sorted().filter((it) => !waits.has(it))) {
+        for (const place of entered.sorted().filter((it) => !retrying.has(it) && !turns.has(it))) {
             this.#ready.push(place);
         }
         this.#waves.goOnFrom(state);
@@ -513,12 +496,4 @@ export class Course {
     #placeOf(id: string): number {
         return this.#place.get(id) as number;
     }
-}
-
-function isEarlier(left: Waiting, right: Waiting): boolean {
-    return left.at < right.at || (left.at === right.at && left.place < right.place);
-}
-
-function succeeded({ outcome }: StackEnd): boolean {
-    return outcome === "done" || outcome === "unchanged";
 }

@@ -17,10 +17,10 @@ from typing import IO
 
 from pulumi.automation import CommandResult
 
+from maloko._reasons import Why, why_of
 from maloko.automation._listeners import Listeners
 from maloko.automation._outcomes import CommandOutcome, Operation
 from maloko.automation._progress import EVERY
-from maloko.automation._reasons import Why, why_of
 from maloko.automation._running import Run
 from maloko.automation._threads import SCOPE
 from maloko.automation.errors import LocalProgramError

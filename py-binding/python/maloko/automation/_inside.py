@@ -11,12 +11,12 @@ from pulumi.automation import CommandResult, PulumiFn
 from maloko._command_line.origin import About, about
 from maloko._maloko import LibraryRun
 from maloko._providers.calls import end_printed_lines
+from maloko._reasons import why_of_json
 from maloko._run.host import Host
 from maloko._run.program import attach_here, run_program
 from maloko.automation._listeners import Delivery, Listeners
 from maloko.automation._outcomes import CommandOutcome, Operation
 from maloko.automation._progress import EVERY
-from maloko.automation._reasons import why_of_json
 from maloko.automation._running import Run
 from maloko.automation._threads import SCOPE, where_no_loop_runs
 

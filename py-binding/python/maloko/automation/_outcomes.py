@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pulumi.automation import CommandResult
 
-from maloko.automation._reasons import Why
+from maloko._reasons import Why
 
 
 @dataclass(frozen=True)

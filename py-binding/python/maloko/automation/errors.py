@@ -13,7 +13,7 @@ from pulumi.automation import errors as _official
 from pulumi.automation.errors import InvalidVersionError
 
 from maloko._errors import MalokoError
-from maloko.automation._reasons import Holder, Reason, Why
+from maloko._reasons import Holder, Reason, Why
 
 if TYPE_CHECKING:
     from pulumi.automation import CommandResult

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maloko.fleet._deploy import deploy_one
 from maloko.fleet._ends import End, FleetError, needs_packages
 from maloko.fleet._plan import Fleet, Stack, load
 
 if TYPE_CHECKING:
+    from maloko.fleet._deploy import deploy_one
     from maloko.fleet._progress import Progress, StackProgress
     from maloko.fleet._run import Result, Run, attach
     from maloko.fleet._worker import Worker
@@ -51,10 +51,13 @@ _OF_TEMPORAL = {
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "deploy_one":
+        # It loads the SDK, which runs are driven without.
+        return importlib.import_module("maloko.fleet._deploy").deploy_one
     module = _OF_TEMPORAL.get(name)
     if module is None:
         raise AttributeError(f"module 'maloko.fleet' has no attribute {name!r}")
-    import importlib
-
     with needs_packages():
         return getattr(importlib.import_module(f"maloko.fleet.{module}"), name)

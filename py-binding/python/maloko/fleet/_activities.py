@@ -15,13 +15,12 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from maloko._errors import MalokoError
-from maloko.automation._reasons import Reason
+from maloko._reasons import Reason
 from maloko.fleet._course._earlier_changes import EarlierChanges
 from maloko.fleet._deploy import CancelledAfter, deploy_one
 from maloko.fleet._ends import End
 from maloko.fleet._printed import printing_as
-from maloko.fleet._wire import ATTEMPTS_A_START, Batch, BatchEnd, Launch, StackEnd
-from maloko.fleet._workflow import STACK, STACKS
+from maloko.fleet._wire import ATTEMPTS_A_START, STACK, STACKS, Batch, BatchEnd, Launch, StackEnd, is_success
 
 LOG = logging.getLogger("maloko.fleet")
 
@@ -61,7 +60,7 @@ class StackActivities:
                 except (ApplicationError, asyncio.CancelledError):
                     # Begun by itself, the server tries it again as that failure asks for.
                     return {"ends": ends, "interrupted": counts.last["changes"]}
-                if ends[-1]["outcome"] not in ("done", "unchanged") or time.monotonic() > until:
+                if not is_success(ends[-1]["outcome"]) or time.monotonic() > until:
                     break
         return {"ends": ends, "interrupted": None}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from maloko.automation._reasons import Reason
+from maloko._reasons import Reason
 from maloko.fleet._deploy import StackCommands, variables_for
 from maloko.fleet._ends import FleetError
 from maloko.fleet._wire import ATTEMPTS_A_START, Plan, StackSpec

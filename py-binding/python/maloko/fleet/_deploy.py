@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from yaml import YAMLError  # type: ignore[import-untyped]
 
+from maloko._reasons import Reason, Why
 from maloko.automation import _settings as settings_files
 from maloko.automation._child import run_child
 from maloko.automation._flags import flags
@@ -23,7 +24,6 @@ from maloko.automation._inside import absolute, run_inside
 from maloko.automation._listeners import Listeners
 from maloko.automation._outcomes import CommandOutcome
 from maloko.automation._progress import Progress, progress_of
-from maloko.automation._reasons import Reason, Why
 from maloko.automation._running import Run
 from maloko.automation._threads import awaited
 from maloko.fleet._course._earlier_changes import NO_CHANGE

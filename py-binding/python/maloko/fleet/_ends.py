@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from maloko._errors import MalokoError
-from maloko.automation._reasons import Reason
-from maloko.fleet._wire import Outcome, StackEnd
+from maloko._reasons import Reason
+from maloko.fleet._wire import Outcome, StackEnd, is_success
 
 
 class FleetError(MalokoError):
@@ -99,7 +99,7 @@ class End:
     @property
     def succeeded(self) -> bool:
         """Is the stack as it was asked for?"""
-        return self.outcome in ("done", "unchanged")
+        return is_success(self.outcome)
 
     @property
     def may_pass(self) -> bool:

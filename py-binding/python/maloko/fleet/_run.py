@@ -17,8 +17,7 @@ from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
 from maloko.fleet._loop import awaited, waited_for
 from maloko.fleet._progress import Progress, asked, described, has_ended, progress_of, refused
 from maloko.fleet._queues import flow_queue
-from maloko.fleet._wire import Engine, Order, Plan, RunOptions, verb_of
-from maloko.fleet._workflow import RUN
+from maloko.fleet._wire import RUN, Engine, Order, Plan, RunOptions, verb_of
 
 _PAGE = 500
 _LOOK_SECONDS = 0.5

@@ -8,6 +8,12 @@ Outcome = Literal["done", "unchanged", "failed", "skipped", "cancelled"]
 """How a stack of a run ended. `unchanged`: nothing had to be done."""
 
 
+RUN = "maloko.FleetRun"
+"""The name of the workflow."""
+STACK = "maloko.fleet.stack"
+"""The name of a stack's activity."""
+STACKS = "maloko.fleet.stacks"
+"""That of the activity for several."""
 ATTEMPTS_A_START = 10_000
 """Numbers between two starts of a stack: the attempts of one of them, which the server counts."""
 
@@ -242,6 +248,11 @@ class BatchEnd(TypedDict):
     """Those of its first stacks."""
     interrupted: dict[str, int] | None
     """What the one after those has changed, where it was begun and may succeed when it is begun again."""
+
+
+def is_success(outcome: Outcome) -> bool:
+    """Is a stack that ended so as it was asked for?"""
+    return outcome in ("done", "unchanged")
 
 
 def verb_of(plan: Plan, options: RunOptions) -> str:

@@ -14,11 +14,18 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from maloko.fleet._course._batches import SECONDS
 from maloko.fleet._course._course import Course, Start, outcome_of
 from maloko.fleet._queues import batch_id, stack_queue
-from maloko.fleet._wire import ATTEMPTS_A_START, BatchEnd, Order, StackEnd, StackSpec, Work, verb_of
-
-RUN = "maloko.FleetRun"
-STACK = "maloko.fleet.stack"
-STACKS = "maloko.fleet.stacks"
+from maloko.fleet._wire import (
+    ATTEMPTS_A_START,
+    RUN,
+    STACK,
+    STACKS,
+    BatchEnd,
+    Order,
+    StackEnd,
+    StackSpec,
+    Work,
+    verb_of,
+)
 
 _STACKS_AN_EXECUTION = 1000
 """After so many the run goes on with a new history; a history of the server must not become too long."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import signal
 import sys
 
 from maloko._errors import MalokoError
-from maloko.fleet._commands import adopt, dev, past, schedules, start, steer, watch, worker
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._connection import wait_for_servers_here
@@ -26,28 +26,29 @@ _PATIENCE_OF_LOOKS = 3.0
 """The same for all other commands: where there is no server, there is nothing to see."""
 
 _COMMANDS = {
-    "up": start.run,
-    "preview": start.run,
-    "refresh": start.run,
-    "destroy": start.run,
-    "drift": start.run,
-    "import": start.run,
-    "outputs": start.run,
-    "retry": start.again,
-    "status": watch.status,
-    "watch": watch.watch,
-    "results": past.results,
-    "history": past.history,
-    "logs": past.logs,
-    "page": past.page,
-    "pause": steer.pause,
-    "resume": steer.resume,
-    "cancel": steer.cancel,
-    "schedules": schedules.run,
-    "worker": worker.run,
-    "dev": dev.run,
-    "adopt": adopt.run,
+    "up": ("start", "run"),
+    "preview": ("start", "run"),
+    "refresh": ("start", "run"),
+    "destroy": ("start", "run"),
+    "drift": ("start", "run"),
+    "import": ("start", "run"),
+    "outputs": ("start", "run"),
+    "retry": ("start", "again"),
+    "status": ("watch", "status"),
+    "watch": ("watch", "watch"),
+    "results": ("past", "results"),
+    "history": ("past", "history"),
+    "logs": ("past", "logs"),
+    "page": ("past", "page"),
+    "pause": ("steer", "pause"),
+    "resume": ("steer", "resume"),
+    "cancel": ("steer", "cancel"),
+    "schedules": ("schedules", "run"),
+    "worker": ("worker", "run"),
+    "dev": ("dev", "run"),
+    "adopt": ("adopt", "run"),
 }
+"""By command: the file and the function. Few need the SDK, or what workers need: that takes longer than they do."""
 
 
 def run(text: str) -> int:
@@ -61,7 +62,8 @@ def run(text: str) -> int:
     if asked["command"] != "dev":
         wait_for_servers_here(say, _PATIENCE if asked["command"] in _BEGIN else _PATIENCE_OF_LOOKS)
     try:
-        return _COMMANDS[asked["command"]](asked)
+        file, function = _COMMANDS[asked["command"]]
+        code: int = getattr(importlib.import_module(f"maloko.fleet._commands.{file}"), function)(asked)
     except FleetError as error:
         print(f"error: {error}", file=sys.stderr)
         return _FAILURE
@@ -70,3 +72,4 @@ def run(text: str) -> int:
         return _CONFIGURATION
     except KeyboardInterrupt:
         return _INTERRUPTED
+    return code

@@ -14,8 +14,7 @@ from maloko.fleet._ends import FleetError, UnreadableError
 from maloko.fleet._loop import waited_for
 from maloko.fleet._queues import is_flow_queue
 from maloko.fleet._run import Run, attach_async
-from maloko.fleet._wire import Order
-from maloko.fleet._workflow import RUN
+from maloko.fleet._wire import RUN, Order
 
 _MAX_RUNS = 100
 

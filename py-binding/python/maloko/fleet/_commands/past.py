@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from maloko.fleet._beside import operations_of, show_operation
 from maloko.fleet._commands.find import newest_runs, run_of
 from maloko.fleet._commands.request import Request, fleet_of, place_of
 from maloko.fleet._commands.texts import progress_document, say, shown, tell_caller
@@ -46,6 +45,8 @@ def history(asked: Request) -> int:
 
 
 def _history_of_stack(asked: Request) -> int:
+    from maloko.fleet._beside import operations_of
+
     plan, stack = _stack_of(asked)
     told = operations_of(stack, plan)
     text = shown("past", {"stack": stack["id"], "operations": told}, asked.get("columns"))
@@ -79,6 +80,8 @@ def logs(asked: Request) -> int:
 
     No server is asked.
     """
+    from maloko.fleet._beside import show_operation
+
     plan, stack = _stack_of(asked)
     tell_caller(show_operation(stack, plan, asked.get("run")))
     return 0

@@ -26,9 +26,8 @@ from maloko.fleet._loop import waited_for
 from maloko.fleet._plan import Fleet
 from maloko.fleet._queues import flow_queue
 from maloko.fleet._run import memo_of
-from maloko.fleet._wire import Order, RunOptions, verb_of
+from maloko.fleet._wire import RUN, Order, RunOptions, verb_of
 from maloko.fleet._wire import Schedule as Entry
-from maloko.fleet._workflow import RUN
 
 
 def run(asked: Request) -> int:

@@ -8,7 +8,6 @@ import time
 from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase, warn_of_queues
 from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
-from maloko.fleet._worker import Worker
 
 _LOOK_SECONDS = 0.5
 
@@ -22,6 +21,8 @@ def run(asked: Request) -> int:
     warn_of_passphrase(plan)
     count = asked.get("processes") or 1
     if count == 1:
+        from maloko.fleet._worker import Worker
+
         _log_stacks()
         Worker(fleet, queues=queues, slots=asked.get("slots") or 8).run()
         return 0

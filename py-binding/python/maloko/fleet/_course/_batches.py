@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from maloko.fleet._wire import Limits, StackEnd, StackSpec
+from maloko.fleet._wire import Limits, StackEnd, StackSpec, is_success
 
 SECONDS = 1.0
 """How long the stacks that a worker is given at once take together, if they take as long as the last ones."""
@@ -33,7 +33,7 @@ class Batches:
 
     def learn(self, end: StackEnd, now: float | None) -> None:
         """A stack has ended so; `None`: before this history of the run."""
-        if end["outcome"] in ("done", "unchanged"):
+        if is_success(end["outcome"]):
             self._learned += 1
             self._seconds.append(end["seconds"])
             if now is not None:

@@ -16,8 +16,9 @@ from maloko.fleet._course._needs import Needs
 from maloko.fleet._course._rates import Rates
 from maloko.fleet._course._room import Room
 from maloko.fleet._course._starts import Starts
+from maloko.fleet._course._waits import Waits
 from maloko.fleet._course._waves import Waves
-from maloko.fleet._wire import BatchEnd, CourseState, Later, Outcome, Plan, StackEnd, StackSpec
+from maloko.fleet._wire import BatchEnd, CourseState, Later, Outcome, Plan, StackEnd, StackSpec, is_success
 
 Start = tuple[StackSpec, int]
 """A stack that begins, and the number of the start."""
@@ -42,12 +43,7 @@ class Course:
         self._waves = Waves(plan["waves"], now)
         self._ready: list[int] = []
         self._room = Room(plan["limits"])
-        self._later: list[tuple[float, int]] = []
-        """Those that wait for a time: the end of a pause after a failure, or the next start that a rate allows."""
-        self._retrying: dict[int, float] = {}
-        """Those that a provider failed for, and until when each waits."""
-        self._turns: dict[int, float] = {}
-        """Those whose start a rate has put off, and until when; a limit may still hold them up."""
+        self._waits = Waits()
         self._earlier = EarlierChanges(state["changes"] if state else None)
         self._numbers: dict[str, int] = {}
         """How many had ended when each did."""
@@ -93,21 +89,22 @@ class Course:
             return begun
         if not self.stopped:
             self._begin_waves(now)
-        while self._later and self._later[0][0] <= now:
-            heapq.heappush(self._ready, heapq.heappop(self._later)[1])
+        for place in self._waits.over(now):
+            heapq.heappush(self._ready, place)
         while self._ready and self._room.has_slot:
             place = heapq.heappop(self._ready)
             stack = self._stacks[place]
             # In a run that has stopped, only those are left that were given up with their batch.
             if self._has_ended(place):
                 continue
-            if self._room.park(place, stack) or (place not in self._turns and self._waits_for_turn(place, stack, now)):
+            if self._room.park(place, stack) or self._waits_for_turn(place, stack, now):
                 self._look_again_at(self._room.drawn_for(stack))
                 continue
             self._room.take(stack)
             start = self._begin(place)
             begun.append([start, *self._others_with(start, now)])
-        if not begun and not self.running and not self._later and not self.stopped and self._waves.begins <= now:
+        stands = not begun and not self.running and self._waits.next is None
+        if stands and not self.stopped and self._waves.begins <= now:
             self._end_circles(now)
         return begun
 
@@ -115,7 +112,7 @@ class Course:
         """Seconds after which something may begin although nothing ends until then; `None`: never."""
         if self.paused or self.stopped or self.is_over:
             return None
-        times = [self._later[0][0]] if self._later else []
+        times = [] if self._waits.next is None else [self._waits.next]
         if self._waves.following is not None:
             times.append(self._waves.begins)
         return max(min(times) - now, 0.0) if times else None
@@ -134,16 +131,11 @@ class Course:
         ends = [] if told is None else told["ends"]
         for at, end in enumerate(ends):
             self._comes_to(end, now, before=names[:at])
-        open_names = names[len(ends) :]
-        if told is None:
-            interrupted = open_names
-        elif told["interrupted"] is None:
-            interrupted = []
-        else:
-            interrupted = open_names[:1]
-            self._earlier.add_changes(open_names[0], told["interrupted"])
-        for name in open_names:
-            self._give_back(name, interrupted=name in interrupted, now=now)
+        changes = None if told is None else told["interrupted"]
+        for at, name in enumerate(names[len(ends) :]):
+            if changes is not None and at == 0:
+                self._earlier.add_changes(name, changes)
+            self._give_back(name, may_have_begun=told is None or (changes is not None and at == 0), now=now)
 
     def _comes_to(self, end: StackEnd, now: float, before: Sequence[str] = ()) -> None:
         """A stack has ended; those before it in its batch had ended when it began."""
@@ -158,14 +150,14 @@ class Course:
         if limit is not None and self.failed >= limit and not self.is_over:
             self.stop(f"{self.failed} failed, and the run stops after {limit}", "skipped", now)
 
-    def _give_back(self, name: str, *, interrupted: bool, now: float) -> None:
+    def _give_back(self, name: str, *, may_have_begun: bool, now: float) -> None:
         """A stack of a batch has not ended; one that may have begun gets the next number, and so goes by itself."""
         self.running.remove(name)
-        if interrupted:
+        if may_have_begun:
             self._starts.give_up(name)
         else:
             self._starts.take_back(name)
-        goes_on = interrupted and self._left_as[0] != "cancelled"
+        goes_on = may_have_begun and self._left_as[0] != "cancelled"
         if self.stopped and not goes_on:
             self._leave_out(self._stacks[self._place[name]], now)
         else:
@@ -190,22 +182,22 @@ class Course:
         for end in self.ends.values():
             counts[end["outcome"]] += 1
         counts["running"] = len(self.running)
-        counts["retrying"] = len(self._retrying)
-        counts["waiting"] = len(self._stacks) - len(self.ends) - len(self.running) - len(self._retrying)
+        counts["retrying"] = len(self._waits.retrying)
+        counts["waiting"] = len(self._stacks) - len(self.ends) - len(self.running) - counts["retrying"]
         return counts
 
     def retries(self) -> list[tuple[str, float, int]]:
         """The stacks that wait after a failure: until when, and which attempt at their provider comes then."""
-        names = [(later["id"], later["at"]) for later in self._waits(self._retrying)]
-        return [(name, at, self._starts.failures(name) + 1) for name, at in names]
+        waits = [(self._stacks[place]["id"], at) for at, place in self._waits.retrying]
+        return [(name, at, self._starts.failures(name) + 1) for name, at in waits]
 
     def state(self) -> CourseState:
         """Where it stands; for a time in which nothing is running."""
         return {
             "ends": list(self.ends.values()),
             **self._starts.state(self.ends),
-            "later": self._waits(self._retrying),
-            "turns": self._waits(self._turns),
+            "later": self._named(self._waits.retrying),
+            "turns": self._named(self._waits.turns),
             "changes": self._earlier.state(self.ends),
             "nextStarts": self._rates.state(),
             "wave": self._waves.at,
@@ -214,11 +206,8 @@ class Course:
             "stopped": self.stopped,
         }
 
-    def _waits(self, places: dict[int, float]) -> list[Later]:
-        return [
-            {"id": self._stacks[place]["id"], "at": at}
-            for at, place in sorted((at, place) for place, at in places.items())
-        ]
+    def _named(self, waits: list[tuple[float, int]]) -> list[Later]:
+        return [{"id": self._stacks[place]["id"], "at": at} for at, place in waits]
 
     # Order and waves.
 
@@ -245,12 +234,13 @@ class Course:
             heapq.heappush(self._ready, place)
 
     def _waits_for_turn(self, place: int, stack: StackSpec, now: float) -> bool:
-        """Takes the next turn that the rates allow; gives whether that is later."""
+        """Takes the next turn that the rates allow, unless it has had one; gives whether that is later."""
+        if self._waits.has_turn(place):
+            return False
         at = self._rates.next_turn(stack, now)
         if at <= now:
             return False
-        self._turns[place] = at
-        heapq.heappush(self._later, (at, place))
+        self._waits.takes_turn(place, at)
         return True
 
     def _others_with(self, start: Start, now: float) -> list[Start]:
@@ -273,8 +263,7 @@ class Course:
 
     def _begin(self, place: int) -> Start:
         stack = self._stacks[place]
-        self._retrying.pop(place, None)
-        self._turns.pop(place, None)
+        self._waits.leave(place)
         number = self._starts.begin(stack["id"])
         self.running.add(stack["id"])
         self._known[stack["id"]] = len(self.ends)
@@ -302,9 +291,7 @@ class Course:
         if end["reason"] != "provider" or failures >= retry["provider"]:
             return False
         pause = min(retry["firstWait"] * 2 ** (failures - 1), retry["longestWait"])
-        at = now + max(pause, end.get("retryAfter") or 0.0)
-        heapq.heappush(self._later, (at, place))
-        self._retrying[place] = at
+        self._waits.retries(place, now + max(pause, end.get("retryAfter") or 0.0))
         return True
 
     def _was_early(self, other: str, stack: StackSpec, end: StackEnd, before: Sequence[str]) -> bool:
@@ -319,7 +306,7 @@ class Course:
         if there is None:
             # One that waits for this stack, or for a wave, is read as it was before the run.
             return self._waves.has_begun(place) and not self._waits_for(place, self._place[name])
-        changed = there["outcome"] == "done" or (end["outcome"] == "failed" and not _succeeded(there))
+        changed = there["outcome"] == "done" or (end["outcome"] == "failed" and not is_success(there["outcome"]))
         return changed and self._numbers[other] >= self._known[name]
 
     def _await(self, place: int, missing: str, now: float) -> None:
@@ -327,7 +314,7 @@ class Course:
         there = self.ends.get(missing)
         if there is None:
             self._needs.add(place, missing)
-        elif _succeeded(there):
+        elif is_success(there["outcome"]):
             # It came while this one was looking for it.
             heapq.heappush(self._ready, place)
         else:
@@ -345,11 +332,10 @@ class Course:
             self.ends[name] = end
             place = self._place[name]
             self.failed += end["outcome"] == "failed"
-            self._retrying.pop(place, None)
-            self._turns.pop(place, None)
+            self._waits.leave(place)
             self._waves.leave(place)
             for dependent in self._needs.dependents(place):
-                if _succeeded(end):
+                if is_success(end["outcome"]):
                     met = self._needs.meet(dependent)
                     if met and self._waves.has_begun(dependent) and not self._has_ended(dependent):
                         heapq.heappush(self._ready, dependent)
@@ -397,16 +383,11 @@ class Course:
                 self._needs.add(self._place[name], other)
         for wave in range(state["wave"] + 1):
             self._enter(wave)
-        self._retrying = {self._place[later["id"]]: later["at"] for later in state["later"]}
-        self._turns = {self._place[later["id"]]: later["at"] for later in state["turns"]}
-        waits = {**self._retrying, **self._turns}
-        self._later = [(at, place) for place, at in waits.items()]
-        heapq.heapify(self._later)
-        self._ready = [place for place in self._ready if place not in waits]
+        retrying, turns = (
+            {self._place[later["id"]]: later["at"] for later in waits} for waits in (state["later"], state["turns"])
+        )
+        self._waits.go_on_from(retrying, turns)
+        self._ready = [place for place in self._ready if place not in retrying and place not in turns]
         heapq.heapify(self._ready)
         self._waves.go_on_from(state)
         self.paused, self.stopped = state["paused"], state["stopped"]
-
-
-def _succeeded(end: StackEnd) -> bool:
-    return end["outcome"] in ("done", "unchanged")
