@@ -142,7 +142,7 @@ $(STAMPS)/python: $(STAMPS)/wheel
 $(STAMPS)/npm-package: $(RUST_SOURCES) $(NODE_SOURCES) $(STAMPS)/node-binding-modules $(STAMPS)/profile-$(PROFILE)
 	rm -rf $(STAMPS)/npm && mkdir -p $(STAMPS)/npm
 	MALOKO_PROFILE=$(PROFILE) MALOKO_CARGO_OPTIONS="$(FOR_TESTS)" $(NPM) --prefix node-binding run --silent build
-	cd node-binding && $(NPM) pack --silent --pack-destination ../$(STAMPS)/npm
+	$(if $(FOR_TESTS),$(PYTHON) .ci/pack_node.py $(STAMPS)/npm,cd node-binding && $(NPM) pack --silent --pack-destination ../$(STAMPS)/npm)
 	@touch $@
 
 $(STAMPS)/node-tests-modules: node-tests/package.json node-tests/package-lock.json | $(STAMPS)/tools-checked
@@ -505,10 +505,13 @@ $(STAMPS)/oldest-python: $(STAMPS)/wheel
 	$(VENV)/bin/uv pip install --quiet --python $(STAMPS)/oldest-venv/bin/python --reinstall --no-deps $(STAMPS)/wheels/maloko-*.whl
 	@touch $@
 
-$(STAMPS)/oldest-node: $(STAMPS)/npm-package
+$(STAMPS)/oldest-node-modules: Makefile | $(STAMPS)/tools-checked
 	mkdir -p $(STAMPS)/oldest-node-tree
-	echo '{"name":"oldest","private":true}' > $(STAMPS)/oldest-node-tree/package.json
-	cd $(STAMPS)/oldest-node-tree && $(NPM) install $(NPM_QUIET) @pulumi/pulumi@$(OLDEST_PULUMI_NODE) typescript@5 @types/node@20 ../npm/maloko-*.tgz
+	echo '{"private":true,"dependencies":{"@pulumi/pulumi":"$(OLDEST_PULUMI_NODE)","typescript":"5","@types/node":"20"}}' > $(STAMPS)/oldest-node-tree/package.json
+	$(MODULES) $(STAMPS)/oldest-node-tree $(NPM) --prefix $(STAMPS)/oldest-node-tree install --no-package-lock $(NPM_QUIET)
+	@touch $@
+$(STAMPS)/oldest-node: $(STAMPS)/npm-package $(STAMPS)/oldest-node-modules
+	cd $(STAMPS)/oldest-node-tree && $(NPM) install --no-save --no-package-lock $(NPM_QUIET) ../npm/maloko-*.tgz
 	@touch $@
 
 # The examples' own packages, which their plugins use as well; each project and plugin could also be installed by itself.
