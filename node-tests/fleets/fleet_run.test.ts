@@ -1,4 +1,5 @@
 // Fleets under everything that happens to one: failures, a dead worker, a server that restarts, a cancel.
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -141,6 +142,21 @@ nightly("a reference orders stacks although nobody wrote it down", () => {
     // The last state says who needs whom.
     expect(Object.keys(fleet.run(["destroy"]).ends)).toEqual(["tenant/user", "net/eu"]);
     expect(fleet.objects()).toEqual({ eu: 0, user: 0 });
+});
+
+test("runs of the library follow references too", () => {
+    const fleet = new FleetFolder(server());
+    const user = { project: "tenant", program: "tenant.cjs#tenant", stack: "user", config: { network: "eu" } };
+    fleet.write([{ project: "net", program: "tenant.cjs#network", stack: "eu" }, user]);
+    fleet.worker();
+    fleet.run(["up"]);
+    const code = `require("maloko/fleet").load().destroy().then((run) => run.result())
+        .then(({ ends }) => console.log(ends.map(({ stack }) => stack).join()));`;
+
+    const options = { cwd: fleet.folder, env: fleet.variables, encoding: "utf8" } as const;
+    const told = spawnSync(process.execPath, ["-e", code], options);
+
+    expect(told.stdout, told.stderr).toBe("tenant/user,net/eu\n");
 });
 
 test("who reads a stack while it is made for the first time begins again behind it", async () => {

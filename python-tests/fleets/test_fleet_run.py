@@ -3,6 +3,8 @@
 import base64
 import json
 import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -108,6 +110,22 @@ def test_a_reference_orders_stacks_although_nobody_wrote_it_down(server: FleetSe
     destroyed = fleet.run("destroy")
     assert list(destroyed["ends"]) == ["tenant/user", "net/eu"], "the last state says who needs whom"
     assert sum(fleet.objects().values()) == 0
+
+
+def test_runs_of_the_library_follow_references_too(server: FleetServer, make_fleet: MakeFleet) -> None:
+    fleet = make_fleet(server)
+    network = {"project": "net", "program": "tenant.py:network", "stack": "eu"}
+    user = {"project": "tenant", "program": "tenant.py:tenant", "stack": "user", "config": {"network": "eu"}}
+    fleet.write([network, user])
+    fleet.worker()
+    fleet.run("up")
+    code = "from maloko import fleet; print([end.stack for end in fleet.load().destroy().result().ends])"
+
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=fleet.folder, env=fleet.variables, capture_output=True, text=True
+    )
+
+    assert told.stdout == "['tenant/user', 'net/eu']\n", told.stderr
 
 
 def test_who_reads_a_stack_while_it_is_made_for_the_first_time_begins_again_behind_it(

@@ -2,6 +2,7 @@
 import * as path from "node:path";
 import { loadAddon } from "../native";
 import { parseJson, toJsonText } from "../originals";
+import { withReferences } from "./beside";
 import type { Verb } from "./deploy";
 import { ConfigurationError, FleetError } from "./ends";
 import { type Run, start } from "./run";
@@ -145,10 +146,13 @@ export class Fleet {
         return this.start("outputs", { ...options, outputs: true });
     }
 
-    /** Begins a run, or gives the one that does the same already. Throws a `FleetError` when the server cannot be reached. */
+    /**
+     * Begins a run, or gives the one that does the same already. References in the last states order the stacks, too, so those are
+     * read here. Throws a `FleetError` when the server or the states cannot be reached, or stacks refer to each other in a circle.
+     */
     async start(verb: Verb, options: StartOptions = {}): Promise<Run> {
         const { previewOnly = false, outputs = false, message = "", importFile = "", ...asked } = options;
-        return start(this.plan(verb, asked), { previewOnly, outputs, message, importFile });
+        return start(await withReferences(this.plan(verb, asked)), { previewOnly, outputs, message, importFile });
     }
 }
 

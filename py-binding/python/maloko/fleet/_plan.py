@@ -149,16 +149,20 @@ class Fleet:
         message: str = "",
         import_file: str = "",
     ) -> Run:
-        """Begins a run, or gives the one that does the same already. The arguments are those of `plan`, and
+        """Begins a run, or gives the one that does the same already.
+
+        References in the last states order the stacks, too, so those are read here. The arguments are those of `plan`,
+        and
 
         :param preview_only: of a refresh: change nothing
         :param outputs: whether the ends have the stacks' outputs
         :param message: what the stacks' histories say of it
         :param import_file: of an import: where what a stack takes over is listed, such as `imports/{stack}.json`
-        :raises FleetError: when the server cannot be reached
+        :raises FleetError: when the server or the states cannot be reached, or stacks refer to each other in a circle
         """
         with needs_packages():
             from maloko.fleet._run import start
+        from maloko.fleet._beside import with_references
 
         plan = self.plan(verb, select=select, stacks=stacks, at_a_time=at_a_time, stop_after=stop_after)
         options: RunOptions = {
@@ -167,7 +171,7 @@ class Fleet:
             "message": message,
             "importFile": import_file,
         }
-        return start(plan, options)
+        return start(with_references(plan), options)
 
 
 def load(file: str | os.PathLike[str] = "fleet.yaml") -> Fleet:
