@@ -1,7 +1,8 @@
 // Which stacks of a run begin next, and what becomes of the others: order, waves, limits, retries and the stop rule.
 //
 // It knows no engine and no clock: times are given to it, in seconds. The workflow of a run drives it, so it has to do the same
-// whenever it is given the same. `maloko/fleet/_course/_course.py` is its twin; `conformance/fleets/course.json` holds both to one meaning.
+// whenever it is given the same. `maloko/fleet/_course/_course.py` is its twin, and `conformance/fleets/course.json` holds both to one
+// meaning.
 
 import {
     type BatchEnd,

@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name == "deploy_one":
-        # It loads the SDK, which runs are driven without.
+        # It loads the SDK, which nobody needs who asks after a run.
         return importlib.import_module("maloko.fleet._deploy").deploy_one
     module = _OF_TEMPORAL.get(name)
     if module is None:
