@@ -191,6 +191,8 @@ pub(super) struct Link {
 struct Open {
     client: Arc<Client>,
     driver: AbortHandle,
+    /// Are there tables, and are they those of this version?
+    has_tables: bool,
 }
 
 impl Drop for Open {
@@ -277,20 +279,22 @@ impl Link {
         }
     }
 
+    /// The connection. It stays open where there are no tables: a command asks an empty store after many stacks.
     async fn client(&self, make: bool) -> std::result::Result<Arc<Client>, Trouble> {
         let mut open = self.open.lock().await;
-        if let Some(open) = open.as_ref().filter(|open| !open.client.is_closed()) {
-            return Ok(Arc::clone(&open.client));
+        let mut there = match open.take().filter(|open| !open.client.is_closed()) {
+            Some(there) => there,
+            None => self.connect().await.map_err(Trouble::Refused)?,
+        };
+        if !there.has_tables {
+            there.has_tables = match schema::prepare(&there.client, &self.address, make).await {
+                Ok(has_tables) => has_tables,
+                Err(SchemaFailure::Said(error)) => return Err(Trouble::Refused(error)),
+                Err(SchemaFailure::Server(error)) => return Err(self.trouble(&error)),
+            };
         }
-        *open = None;
-        let fresh = self.connect().await.map_err(Trouble::Refused)?;
-        match schema::prepare(&fresh.client, &self.address, make).await {
-            Ok(true) => {}
-            Ok(false) => return Err(Trouble::Absent),
-            Err(SchemaFailure::Said(error)) => return Err(Trouble::Refused(error)),
-            Err(SchemaFailure::Server(error)) => return Err(self.trouble(&error)),
-        }
-        Ok(Arc::clone(&open.insert(fresh).client))
+        let there = open.insert(there);
+        if there.has_tables { Ok(Arc::clone(&there.client)) } else { Err(Trouble::Absent) }
     }
 
     /// Connects; a server that was there before is waited for.
@@ -318,7 +322,7 @@ impl Link {
             // Whoever waits for an answer is told.
             drop(connection.await);
         });
-        let open = Open { client: Arc::new(client), driver: driver.abort_handle() };
+        let open = Open { client: Arc::new(client), driver: driver.abort_handle(), has_tables: false };
         // Reports of durability must be true, whatever the server's default is; nothing waits for a lock for ever.
         let session = "SET lock_timeout = '20s'; SET idle_in_transaction_session_timeout = '30s'; \
                        SELECT set_config('synchronous_commit', 'on', false) \

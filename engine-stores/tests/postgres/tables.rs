@@ -50,6 +50,20 @@ fn nothing_is_made_before_the_first_stack() {
 }
 
 #[test]
+fn a_store_without_tables_is_asked_over_one_connection() {
+    let address = format!("{}&application_name=asker", Server::shared().new_address());
+    let asker = machine(&address);
+    let connections = "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE application_name = 'asker'";
+    block_on(asker.load(&dev())).unwrap_err();
+    let first_one = first(connections);
+    assert_ne!(first_one, "null", "the connection was closed");
+    block_on(asker.load(&dev())).unwrap_err();
+    block_on(asker.create(&dev(), b"first")).unwrap();
+    block_on(asker.load(&dev())).unwrap();
+    assert_eq!(first(connections), first_one);
+}
+
+#[test]
 fn tables_of_a_newer_version_are_refused() {
     let address = Server::shared().new_address();
     let schema = schema_of(&address);
