@@ -1,4 +1,4 @@
-//! Digests of programs: the same wherever the fleet's directory is, and other ones where a file differs.
+//! Digests of programs: the same wherever the fleet's directory is, unless its state is in there, and other ones where a file differs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,8 +23,12 @@ const NODE_FILES: [&str; 7] = ["js", "cjs", "mjs", "ts", "cts", "mts", "json"];
 const CODE_DIGITS: usize = 8;
 
 /// The digest of all programs of each language. `state` is the directory in which the stacks are kept, where there is one: each run
-/// changes it.
-pub(crate) fn of_programs(programs: &[Arc<Program>], state: Option<&Path>) -> Result<BTreeMap<String, String>> {
+/// changes it. `only_in` is the fleet's directory, where its programs may run in that one alone.
+pub(crate) fn of_programs(
+    programs: &[Arc<Program>],
+    state: Option<&Path>,
+    only_in: Option<&Path>,
+) -> Result<BTreeMap<String, String>> {
     let mut known: BTreeMap<(PathBuf, Option<Language>), String> = BTreeMap::new();
     let mut languages: BTreeMap<Language, Sha256> = BTreeMap::new();
     for program in programs {
@@ -43,6 +47,12 @@ pub(crate) fn of_programs(programs: &[Arc<Program>], state: Option<&Path>) -> Re
         let whole = languages.entry(program.language).or_default();
         part(whole, program.name.as_bytes());
         part(whole, known[&place].as_bytes());
+    }
+    if let Some(directory) = only_in {
+        let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+        for whole in languages.values_mut() {
+            part(whole, directory.to_string_lossy().as_bytes());
+        }
     }
     let ended = languages.into_iter().map(|(language, whole)| (language.name().to_owned(), hex(whole, CODE_DIGITS)));
     Ok(ended.collect())

@@ -23,6 +23,21 @@ fn a_digest_is_the_same_in_any_directory() {
 }
 
 #[test]
+fn programs_with_their_state_beside_them_are_those_of_one_directory() {
+    let of = |url: &str| {
+        let fleet = || Fleet::new(&format!("name: a\nbackend: {url}\nstacks: [{{ program: net, stack: a }}]\n"));
+        let (one, copy) = (fleet(), fleet());
+        assert_eq!(code(&one, "python"), code(&one, "python"));
+        code(&one, "python") == code(&copy, "python")
+    };
+    assert!(!of("file://./state"));
+    assert!(!of("file://../state"));
+    assert!(of("file:///srv/state"));
+    assert!(of("file://~/state"));
+    assert!(of("s3://states"));
+}
+
+#[test]
 fn what_is_no_part_of_a_program_changes_nothing() {
     let before = code(&fleet(), "python");
     let after = fleet()

@@ -43,6 +43,9 @@ pub struct Plan {
     pub schedules: BTreeMap<String, Schedule>,
     /// How much of each stack's past is kept.
     pub keep: Keep,
+    /// What to know before the run begins, in a line each; no part of the hash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A fleet, as those know it who need no plan.

@@ -1,6 +1,9 @@
 //! From a fleet file and a request to a plan.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+
+use maloko_core::message::suggestions::listed;
 
 use crate::digest;
 use crate::document::Document;
@@ -61,14 +64,18 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
 
     let chosen = select::chosen(&stacks.all, &request.select, &request.stacks)?;
     let stop_after = request.stop_after()?.or(in_file).map(|share| share.of(chosen.len()));
-    let needs = if request.verb == "destroy" { needs::turned_round(&needs) } else { needs };
+    let is_destroy = request.verb == "destroy";
+    let needs = if is_destroy { needs::turned_round(&needs) } else { needs };
+    let warnings = if is_destroy { needed_by_others(&stacks.all, &chosen, &needs) } else { Vec::new() };
     let ordered = needs::order(&chosen, &needs);
     let (waves, wave_of) = waves::assign(&declared_waves, &stacks.all, &ordered, &needs);
     let planned = planned(&stacks.all, &ordered, &needs, &wave_of);
     let limits = Limits { at_a_time: request.at_a_time.or(limits.at_a_time), ..limits };
-    let state =
-        backend.as_deref().and_then(|url| url.strip_prefix("file://")).map(|path| document.directory.join(path));
-    let code = digest::of_programs(&stacks.programs, state.as_deref())?;
+    let state = backend.as_deref().and_then(|url| url.strip_prefix("file://")).map(Path::new);
+    // A copy of the fleet's directory has a state of its own, which workers of the original must not take for theirs.
+    let only_in = state.filter(|path| is_below(path)).map(|_| document.directory.as_path());
+    let state = state.map(|path| document.directory.join(path));
+    let code = digest::of_programs(&stacks.programs, state.as_deref(), only_in)?;
     let (fleet, verb) = (name.to_owned(), request.verb.clone());
     let (hash, directory) = (String::new(), String::new());
     let plan = Plan {
@@ -89,12 +96,25 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
         schedules,
         keep,
         stacks: planned,
+        warnings: Vec::new(),
     };
     Ok(Plan {
+        warnings,
         hash: digest::of_text(&plan.to_json(), HASH_DIGITS),
         directory: document.directory.to_string_lossy().into_owned(),
         ..plan
     })
+}
+
+/// Warns of stacks that are not destroyed and need some that are; `dependents` are those that each stack has.
+fn needed_by_others(stacks: &[DeclaredStack], chosen: &[usize], dependents: &Needs) -> Vec<String> {
+    let in_run = needs::are_in(stacks.len(), chosen);
+    let others = chosen.iter().flat_map(|number| &dependents[*number]).filter(|number| !in_run[**number]);
+    let others: BTreeSet<&str> = others.map(|number| stacks[*number].id.as_str()).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("not in this run, although they need stacks that it destroys: {}", listed(others))]
 }
 
 fn planned(stacks: &[DeclaredStack], ordered: &[usize], needs: &Needs, wave_of: &[usize]) -> Vec<PlannedStack> {
@@ -116,6 +136,11 @@ fn planned(stacks: &[DeclaredStack], ordered: &[usize], needs: &Needs, wave_of: 
         }
     };
     ordered.iter().map(planned).collect()
+}
+
+/// Is it a path that begins at the fleet's file? One that begins with `~` begins at the home directory.
+fn is_below(path: &Path) -> bool {
+    !path.is_absolute() && !path.starts_with("~")
 }
 
 /// The name of a fleet file where none is given.

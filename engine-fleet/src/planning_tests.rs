@@ -41,6 +41,22 @@ fn the_hash_tells_plans_apart() {
 }
 
 #[test]
+fn a_destroy_warns_of_stacks_that_need_what_it_destroys() {
+    let fleet = Fleet::of(
+        "  - { program: net, stack: eu }\n  - { program: net, stack: us }\n  - { program: tenant, stack: a, needs: eu }\n  \
+         - { program: tenant, stack: b, needs: [eu, us] }\n",
+    );
+    let warnings = |request: &str| fleet.asked(request).unwrap().warnings;
+    let wanted = ["not in this run, although they need stacks that it destroys: tenant/a, tenant/b"];
+    assert_eq!(warnings(r#""verb": "destroy", "stacks": ["eu"]"#), wanted);
+    let wanted = ["not in this run, although they need stacks that it destroys: tenant/a"];
+    assert_eq!(warnings(r#""verb": "destroy", "stacks": ["net/*", "b"]"#), wanted);
+    assert!(warnings(r#""verb": "destroy""#).is_empty() && warnings(r#""verb": "up", "stacks": ["eu"]"#).is_empty());
+    let hash = |request: &str| fleet.asked(request).unwrap().hash;
+    assert_ne!(hash(r#""verb": "destroy", "stacks": ["eu"]"#), hash(r#""verb": "destroy""#));
+}
+
+#[test]
 fn the_nearest_file_above_is_found() {
     let fleet = Fleet::of("");
     let below = fleet.directory().join("tenant");

@@ -89,7 +89,9 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
         }
         if !found {
             let names: BTreeSet<String> = stacks.iter().map(name).collect();
-            let near = nearest(text, names.iter().map(String::as_str));
+            // Names that differ in a digit alone are other tenants, not mistakes.
+            let others = names.iter().map(String::as_str).filter(|name| without_digits(name) != without_digits(text));
+            let near = nearest(text, others);
             let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
             return Err(Fault::new(format!("stack: no stack is named '{text}'; {near}`maloko fleet ls` shows them")));
         }
@@ -103,6 +105,10 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
         )));
     }
     Ok(chosen)
+}
+
+fn without_digits(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
 #[cfg(test)]

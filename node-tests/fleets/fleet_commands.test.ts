@@ -236,6 +236,10 @@ test("what cannot be is told with the command that helps", async () => {
     expect(fleet.command(["worker"], 1).stderr).toMatch(warning);
     fleet.variables.MALOKO_PASSPHRASE_TENANT_T0 = "of one stack";
     expect(fleet.command(["worker"], 1).stderr).not.toContain("warning");
+    const config = { token: { secretFrom: "env TENANT_TOKEN" } };
+    fleet.write([{ ...stacksOf(1)[0], config }], { engine: `temporal://127.0.0.2:${await freePort()}/default` });
+    const missing = /^warning: not set here: TENANT_TOKEN\. Stacks whose secrets come from there fail at this worker\n/;
+    expect(fleet.command(["worker"], 1).stderr).toMatch(missing);
     fleet.write(stacksOf(1), { limit: {} });
     expect(fleet.command(["up", "--yes"], 2).stderr).toMatch(/fleet\.yaml[\s\S]*limits/);
 });

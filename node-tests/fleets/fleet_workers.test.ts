@@ -187,7 +187,7 @@ nightly("a process of a worker that is killed is followed by another", async () 
         "warning: no stack of the fleet is at the queue nix: a worker gets nothing there; the fleet's stacks are at default",
         `warning: a worker, process ${killed}, was ended by SIGKILL: process ${other} takes its place`,
     ]);
-    expect(await ended(worker, "SIGTERM")).toBe(0);
+    expect(await ended(worker, "SIGHUP")).toBe(0);
 });
 
 test("processes that end again and again right after their start end the worker", async () => {

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -271,9 +271,9 @@ class FleetFolder:
         assert listed.returncode == 0, listed.stderr
         return [stack["name"] for stack in json.loads(listed.stdout)]
 
-    def worker(self, *arguments: str, **variables: str) -> warm.Process:
+    def worker(self, *arguments: str, through: Sequence[str] = (), **variables: str) -> warm.Process:
         """Starts a worker, with these variables besides."""
-        command, known = [*MALOKO, "fleet", "worker", *arguments], {**self.variables, **variables}
+        command, known = [*through, *MALOKO, "fleet", "worker", *arguments], {**self.variables, **variables}
         with (self.folder / f"worker-{len(self._workers)}.log").open("w") as log:
             process = warm.start(command, self.folder, known, log, log)
         self._workers.append(process)

@@ -268,6 +268,11 @@ def test_what_cannot_be_is_told_with_the_command_that_helps(fleet: FleetFolder, 
     assert fleet.command("worker", code=1).stderr.startswith("warning: PULUMI_CONFIG_PASSPHRASE is not set here")
     fleet.variables["MALOKO_PASSPHRASE_TENANT_T0"] = "of one stack"
     assert "warning" not in fleet.command("worker", code=1).stderr
+    (tenants,) = stacks_of(1)
+    tenants["config"] = {"token": {"secretFrom": "env TENANT_TOKEN"}}
+    fleet.write([tenants], engine=f"temporal://127.0.0.2:{free_port()}/default")
+    missing = "warning: not set here: TENANT_TOKEN. Stacks whose secrets come from there fail at this worker\n"
+    assert fleet.command("worker", code=1).stderr.startswith(missing)
     fleet.write(stacks_of(1), limit={})
     wrong = fleet.command("up", "--yes", code=2).stderr
     assert "fleet.yaml" in wrong

@@ -172,7 +172,9 @@ def test_a_process_of_a_worker_that_is_killed_is_followed_by_another(
     fleet = make_fleet(server)
     fleet.write(stacks_of(1))
     log = Path(fleet.folder, "worker-0.log")
-    worker = fleet.worker("--processes", "2", "--queue", "default", "--queue", "nix")
+    # Who runs the tests may ignore SIGHUP (`nohup`), which processes inherit.
+    hears = ("env", "--default-signal=HUP")
+    worker = fleet.worker("--processes", "2", "--queue", "default", "--queue", "nix", through=hears)
     until(lambda: log.read_text().count(" ready: ") == 2, "both processes")
     killed, kept = children(worker.pid)
 
@@ -187,7 +189,7 @@ def test_a_process_of_a_worker_that_is_killed_is_followed_by_another(
         "default",
         f"warning: a worker, process {killed}, was ended by SIGKILL: process {other} takes its place",
     ]
-    worker.send_signal(signal.SIGTERM)
+    worker.send_signal(signal.SIGHUP)
     assert worker.wait(60) == 0
 
 

@@ -68,7 +68,7 @@ pub(crate) enum FleetCommand {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetChoice {
     /// Only stacks with this label, such as tenant=a*; given more than once, all must match
-    #[arg(long, value_name = "LABEL=PATTERN")]
+    #[arg(long, value_name = "LABEL[=PATTERN]")]
     pub(crate) select: Vec<String>,
     /// Only this stack, or those of a pattern such as acme-* or tenant/*; may be given more than once
     #[arg(short, long, value_name = "NAME")]

@@ -75,9 +75,14 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
             more.push(format!("and {} more {outcome}: `--json` lists them", rows.len() - SHOWN));
         }
     }
-    if results.is_look() {
-        let found: Vec<&StackEnd> = results.ends.iter().filter(|end| end.outcome == "done").collect();
-        let word = if results.verb == "drift" { "drift" } else { "changes" };
+    let found: Vec<&StackEnd> = results.ends.iter().filter(|end| end.outcome == "done").collect();
+    // What many stacks have in common is in the last line; of a few, each is told.
+    if results.is_look() || found.len() <= SHOWN {
+        let word = match results.verb.as_str() {
+            "drift" => "drift",
+            "preview" => "changes",
+            _ => "done",
+        };
         shown.add_rows(
             found.iter().take(SHOWN).map(|end| [word.to_owned(), cell(&end.id), end.changed(), String::new()]),
         );
@@ -99,8 +104,7 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
     told.extend(lines(&outputs(&results.ends), "", columns));
     told.push(fitted(&summary(results), columns));
     if results.verb == "drift" && results.ends.iter().any(|end| end.outcome == "done") {
-        let next =
-            "nothing was changed: `maloko fleet refresh` takes it into the states, and `maloko fleet up` undoes it";
+        let next = "nothing was changed: `maloko fleet refresh` takes it into the states; a `maloko fleet up` after that undoes it";
         told.push(fitted(next, columns));
     }
     joined(&told)

@@ -56,6 +56,7 @@ fn results_tell_what_did_not_go_well_and_count_all() {
     let wanted = "\
 failed   a/two   provider  429: too many  (5 attempts)
 skipped  a/four  needs     needs a/two, which failed
+done     a/one   3 create
 warning  a/one  room: one too many
 run tenants-up-7f3   up   failed in 2m10s   2 done  1 unchanged  1 failed  1 skipped   resources: 4 create
 ";
@@ -99,9 +100,14 @@ fn looks_name_the_stacks_that_differ_and_outputs_are_shown() {
         told,
         "changes  a  2 update\nrun a-up-1   preview   done in 3.0s   1 differ  2 unchanged   resources: 2 update\n"
     );
+    let told = results_of("up", &ends);
+    assert_eq!(told, "done  a  2 update\nrun a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 2 update\n");
+    let many = (0..21)
+        .map(|number| serde_json::json!({"id": format!("s{number}"), "outcome": "done", "changes": {"update": 1}}));
+    let told = results_of("up", &many.collect::<Vec<_>>());
+    assert_eq!(told, "run a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 21 update\n");
     let told = results_of("drift", &ends);
-    let next =
-        "nothing was changed: `maloko fleet refresh` takes it into the states, and `maloko fleet up` undoes it\n";
+    let next = "nothing was changed: `maloko fleet refresh` takes it into the states; a `maloko fleet up` after that undoes it\n";
     assert!(told.starts_with("drift  a  2 update\n") && told.ends_with(next), "{told}");
     let end = serde_json::json!({"id": "a", "outcome": "unchanged", "outputs": {"url": "https://a", "ports": [1, 2]}});
     let told = results_of("up", &[end]);

@@ -95,6 +95,8 @@ export interface Plan {
     deadline: number;
     keep: Keep;
     schedules: Record<string, Schedule>;
+    /** What to know before the run begins, in a line each. */
+    warnings?: string[];
 }
 
 /** What came of a stack. */

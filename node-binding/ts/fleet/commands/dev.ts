@@ -1,7 +1,7 @@
 // `fleet dev`: a server for tries, and two workers, until Ctrl-C.
 import { ConfigurationError, FleetError } from "../ends";
 import { DevServer, placeOfServer } from "./dev-server";
-import { queuesOf, startWorker, warnOfPassphrase } from "./helpers";
+import { queuesOf, startWorker, warnOfEnvironment } from "./helpers";
 import { Interrupt } from "./interrupts";
 import { KeptWorkers } from "./kept-workers";
 import { fleetOf, type Request } from "./request";
@@ -22,7 +22,7 @@ export async function run(asked: Request): Promise<number> {
         await server.waitUntilReady();
         // Workers without an engine in their file find it by Temporal's own variable.
         process.env.TEMPORAL_ADDRESS = engine.address;
-        warnOfPassphrase(plan);
+        warnOfEnvironment(plan, queuesOf(plan));
         kept = new KeptWorkers(WORKERS, () => startWorker(asked.file, queuesOf(plan), asked.slots));
         const page = `http://127.0.0.1:${uiPort}`;
         say(`server ${engine.address} · its page ${page} · ${WORKERS} workers · Ctrl-C ends all of it`);

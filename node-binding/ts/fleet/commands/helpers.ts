@@ -16,18 +16,29 @@ const OPENS_STACKS = ["PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE
 const WARNED = "MALOKO_FLEET_WARNED";
 
 /**
- * Warns once where workers begin without a passphrase. Stacks under a key service need none, nor do those without a backend: their
- * key is in a file.
+ * Warns once of what workers at these queues begin without: a passphrase, and variables that have secrets of stacks. Stacks under a key
+ * service need no passphrase, nor do those without a backend: their key is in a file.
  */
-export function warnOfPassphrase({ backend }: Plan): void {
+export function warnOfEnvironment({ backend, stacks }: Plan, queues: readonly string[]): void {
     const { env } = process;
+    if (env[WARNED] !== undefined) {
+        return;
+    }
+    env[WARNED] = "1";
     const hasBackend = backend !== null || env.PULUMI_BACKEND_URL !== undefined;
     const opens = OPENS_STACKS.some((name) => env[name] !== undefined);
     const opensSome = Object.keys(env).some((name) => name.startsWith("MALOKO_PASSPHRASE_"));
-    if (hasBackend && !opens && !opensSome && env[WARNED] === undefined) {
+    if (hasBackend && !opens && !opensSome) {
         say("warning: PULUMI_CONFIG_PASSPHRASE is not set here: stacks under a passphrase fail at this worker");
     }
-    env[WARNED] = "1";
+    const here = stacks.filter(({ queue }) => queues.includes(queue));
+    const secrets = here.flatMap(({ config }) => Object.values(config)).filter((value) => typeof value !== "string");
+    const names = secrets.flatMap(({ secretFrom }) => ("env" in secretFrom ? [secretFrom.env] : []));
+    const missing = [...new Set(names)].filter((name) => env[name] === undefined).sort();
+    if (missing.length > 0) {
+        const left = "Stacks whose secrets come from there fail at this worker";
+        say(`warning: not set here: ${missing.join(", ")}. ${left}`);
+    }
 }
 
 /** Warns where no stack of the fleet is at a queue that workers are told to serve. */

@@ -56,12 +56,14 @@ const COMMANDS: Record<string, (asked: Request) => Promise<number>> = {
 export async function run(text: string): Promise<number> {
     const asked = parseJson(text) as Request;
     const stopListening = listenForInterrupts();
-    // Where nobody reads on, as after `head`, the rest is left out.
+    // Where nobody reads on, as after `head` or in a closed terminal, the rest is left out.
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code !== "EPIPE") {
+        if (error.code !== "EPIPE" && error.code !== "EIO") {
             throw error;
         }
     });
+    // What a command does has to end in order also where nobody is told of it.
+    process.stderr.on("error", () => {});
     if (asked.command !== "dev") {
         waitForServersHere(say, BEGIN.includes(asked.command) ? PATIENCE : PATIENCE_OF_LOOKS);
     }

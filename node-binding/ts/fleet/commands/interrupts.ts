@@ -1,18 +1,29 @@
 // Ctrl-C, for what waits: what is waited for last fails with an `Interrupt`, and the work itself is left alone.
+import { isatty } from "node:tty";
 import { listen } from "../../process/own-listeners";
 
-/** Ctrl-C, or SIGTERM. */
+/** Ctrl-C, SIGTERM or the end of the terminal. */
 export class Interrupt extends Error {}
 
 const waiting: ((error: Interrupt) => void)[] = [];
 
-/** From now on the two end waiting, and no longer the process. What is returned takes that back. */
+/** From now on they end waiting, and no longer the process. What is returned takes that back. */
 export function listenForInterrupts(): () => void {
     const hear = (): void => waiting.at(-1)?.(new Interrupt("interrupted"));
-    const ends = [listen("SIGINT", hear), listen("SIGTERM", hear)];
+    const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
+    let isClosed = false;
+    const hearOfClosedTerminal = (): void => {
+        isClosed = hasTerminal;
+        hear();
+    };
+    const ends = [listen("SIGINT", hear), listen("SIGTERM", hear), listen("SIGHUP", hearOfClosedTerminal)];
     return () => {
         for (const end of ends) {
             end();
+        }
+        if (isClosed) {
+            // Everything has ended. Node would abort now, for it cannot put back how the terminal was.
+            process.kill(process.pid, "SIGKILL");
         }
     };
 }

@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { FleetError } from "../ends";
 import type { Plan } from "../wire";
-import { end, isRunning, queuesOf, STDERR, startWorker, warnOfPassphrase } from "./helpers";
+import { end, isRunning, queuesOf, STDERR, startWorker, warnOfEnvironment } from "./helpers";
 import type { Request } from "./request";
 import { say } from "./texts";
 
@@ -64,7 +64,7 @@ export class KeptWorkers {
 /** Has the workers that a run was asked to have here (`--workers N`) for the time of some work, which gets what looks after them. */
 export async function withWorkers<T>(asked: Request, plan: Plan, work: (look: () => void) => Promise<T>): Promise<T> {
     if (asked.workers) {
-        warnOfPassphrase(plan);
+        warnOfEnvironment(plan, queuesOf(plan));
     }
     // What programs print is no part of what the command prints.
     const begin = (): ChildProcess => startWorker(asked.file, queuesOf(plan), undefined, STDERR);

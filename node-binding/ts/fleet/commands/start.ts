@@ -66,6 +66,9 @@ function only(plan: Plan, names: ReadonlySet<string>): Plan {
 
 async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<number> {
     const verb = verbOf(plan, options);
+    for (const warning of plan.warnings ?? []) {
+        say(`warning: ${warning}`);
+    }
     if (CHANGES.includes(plan.verb) && !options.previewOnly && !(await isConfirmed(verb, plan, asked))) {
         say("not confirmed; nothing was begun");
         return CANCELLED;

@@ -1,6 +1,6 @@
 // `fleet worker`: takes stacks, until it is told to end.
 import { Worker } from "../worker";
-import { startWorker, warnOfPassphrase, warnOfQueues } from "./helpers";
+import { startWorker, warnOfEnvironment, warnOfQueues } from "./helpers";
 import { Interrupt, waitedFor } from "./interrupts";
 import { KeptWorkers } from "./kept-workers";
 import { fleetOf, type Request } from "./request";
@@ -16,7 +16,7 @@ export async function run(asked: Request): Promise<number> {
     const plan = fleetOf(asked).plan("up");
     const queues = asked.queues === undefined || asked.queues.length === 0 ? ["default"] : asked.queues;
     warnOfQueues(plan, queues);
-    warnOfPassphrase(plan);
+    warnOfEnvironment(plan, queues);
     const count = asked.processes ?? 1;
     return count === 1 ? inThisProcess(asked, queues) : inOthers(asked, queues, count);
 }

@@ -99,7 +99,14 @@ class Keep(TypedDict):
     generations: int | None
 
 
-class Plan(TypedDict):
+class PlanDetails(TypedDict, total=False):
+    """What some plans have."""
+
+    warnings: list[str]
+    """What to know before the run begins, in a line each."""
+
+
+class Plan(PlanDetails):
     """A run, as the fleet's file says it."""
 
     fleet: str

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import os
 import platform
-import signal
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from maloko.fleet._plan import Fleet
 from maloko.fleet._printed import told_by_stack
 from maloko.fleet._programs import load_programs
 from maloko.fleet._queues import WorkerPrograms, flow_queue, stack_queue
+from maloko.fleet._signals import ending_signals
 from maloko.fleet._workflow import FleetRun
 
 LOG = logging.getLogger("maloko.fleet")
@@ -63,7 +63,7 @@ class Worker:
         """By what name runs tell of it."""
 
     def run(self) -> None:
-        """Works until SIGTERM or Ctrl-C; what it is working on then ends in order, and others go on with it.
+        """Works until SIGTERM, Ctrl-C or the end of its terminal; what it is working on then ends in order, and others go on with it.
 
         :raises FleetError: when none of its programs can be loaded, the server cannot be reached, or this is not the
             main thread
@@ -75,7 +75,7 @@ class Worker:
     async def _until_told(self) -> None:
         work = asyncio.create_task(self.run_async())
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in ending_signals():
             loop.add_signal_handler(number, work.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await work

@@ -12,6 +12,7 @@ from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._connection import wait_for_servers_here
 from maloko.fleet._ends import FleetError
+from maloko.fleet._signals import ending_signals
 
 _FAILURE = 1
 _CONFIGURATION = 2
@@ -58,7 +59,8 @@ def run(text: str) -> int:
     """
     asked: Request = json.loads(text)
     # Processes that a command has started end with it.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in ending_signals():
+        signal.signal(number, signal.default_int_handler)
     if asked["command"] != "dev":
         wait_for_servers_here(say, _PATIENCE if asked["command"] in _BEGIN else _PATIENCE_OF_LOOKS)
     try:

@@ -6,7 +6,7 @@ import os
 import time
 
 from maloko.fleet._commands.dev_server import DevServer, place_of_server
-from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase
+from maloko.fleet._commands.helpers import start_worker, warn_of_environment
 from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
@@ -26,8 +26,8 @@ def run(asked: Request) -> int:
         server.wait_until_ready()
         # Workers without an engine in their file find it by Temporal's own variable.
         os.environ["TEMPORAL_ADDRESS"] = engine["address"]
-        warn_of_passphrase(plan)
         queues = sorted({stack["queue"] for stack in plan["stacks"]})
+        warn_of_environment(plan, queues)
         kept = KeptWorkers(_WORKERS, lambda: start_worker(asked["file"], queues, asked.get("slots")))
         say(
             f"server {engine['address']} · its page http://127.0.0.1:{ui_port} · {_WORKERS} workers · "

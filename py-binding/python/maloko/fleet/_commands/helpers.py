@@ -17,15 +17,24 @@ _WARNED = "MALOKO_FLEET_WARNED"
 """Is set for processes whose parent has warned in their place."""
 
 
-def warn_of_passphrase(plan: Plan) -> None:
-    """Warns once where workers begin without a passphrase. Stacks under a key service need none, nor do those without a
-    backend: their key is in a file."""
+def warn_of_environment(plan: Plan, queues: list[str]) -> None:
+    """Warns once of what workers at these queues begin without: a passphrase, and variables that have secrets of stacks.
+
+    Stacks under a key service need no passphrase, nor do those without a backend: their key is in a file.
+    """
+    if _WARNED in os.environ:
+        return
+    os.environ[_WARNED] = "1"
     has_backend = plan["backend"] is not None or "PULUMI_BACKEND_URL" in os.environ
     opens = any(name in os.environ for name in _OPENS_STACKS)
     opens_some = any(name.startswith("MALOKO_PASSPHRASE_") for name in os.environ)
-    if has_backend and not opens and not opens_some and _WARNED not in os.environ:
+    if has_backend and not opens and not opens_some:
         say("warning: PULUMI_CONFIG_PASSPHRASE is not set here: stacks under a passphrase fail at this worker")
-    os.environ[_WARNED] = "1"
+    values = [value for stack in plan["stacks"] if stack["queue"] in queues for value in stack["config"].values()]
+    secrets = [value["secretFrom"] for value in values if not isinstance(value, str)]
+    missing = sorted({secret["env"] for secret in secrets if "env" in secret} - os.environ.keys())
+    if missing:
+        say(f"warning: not set here: {', '.join(missing)}. Stacks whose secrets come from there fail at this worker")
 
 
 def warn_of_queues(plan: Plan, queues: list[str]) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 
-from maloko.fleet._commands.helpers import end, start_worker, warn_of_passphrase
+from maloko.fleet._commands.helpers import end, start_worker, warn_of_environment
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._ends import FleetError
@@ -69,7 +69,7 @@ def workers(asked: Request, plan: Plan) -> Iterator[Callable[[], None]]:
     count = asked.get("workers") or 0
     queues = sorted({stack["queue"] for stack in plan["stacks"]})
     if count:
-        warn_of_passphrase(plan)
+        warn_of_environment(plan, queues)
     # What programs print is no part of what the command prints.
     kept = KeptWorkers(count, lambda: start_worker(asked["file"], queues, None, _STDERR))
     try:

@@ -72,6 +72,8 @@ def _only(plan: Plan, names: set[str]) -> Plan:
 
 def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
     verb = verb_of(plan, options)
+    for warning in plan.get("warnings", ()):
+        say(f"warning: {warning}")
     if plan["verb"] in _CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
         say("not confirmed; nothing was begun")
         return _CANCELLED
@@ -113,6 +115,10 @@ def _is_to_be_cancelled(asked: Request) -> bool:
 
 
 def _answer(question: str) -> bool:
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    try:
+        sys.stderr.write(f"{question} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+    except OSError:
+        # The terminal is closed.
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -114,7 +115,9 @@ def tell_caller(text: str) -> None:
 
 def say(text: str) -> None:
     """Writes a line for people, apart from what the command was asked for."""
-    print(text, file=sys.stderr, flush=True)
+    # Whose terminal is closed reads nothing more, and what the command does has to end in order all the same.
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def line_of(end: End) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
-from maloko.fleet._commands.helpers import start_worker, warn_of_passphrase, warn_of_queues
+from maloko.fleet._commands.helpers import start_worker, warn_of_environment, warn_of_queues
 from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 
@@ -18,7 +18,7 @@ def run(asked: Request) -> int:
     plan = fleet.plan("up")
     queues = asked.get("queues") or ["default"]
     warn_of_queues(plan, queues)
-    warn_of_passphrase(plan)
+    warn_of_environment(plan, queues)
     count = asked.get("processes") or 1
     if count == 1:
         from maloko.fleet._worker import Worker
