@@ -51,6 +51,28 @@ test("the error of a program is the cause", async () => {
     expect(error.stdout).toContain("QuotaExceeded: too many");
 });
 
+// In Node alone: Python's SDK waits for all that its program has begun, also where that never comes
+test("a program that fails while a resource waits for what never comes ends", async () => {
+    const boom = new Error("boom");
+    const stack = await newStack(async () => {
+        new Thing(new Echo(), "a", { n: new Promise<number>(() => {}) });
+        throw boom;
+    });
+    expect(((await failureOf(stack.up())) as CommandError).cause).toBe(boom);
+});
+
+test("a stack without resources is destroyed and refreshed without its program", async () => {
+    let runs = 0;
+    const stack = await newStack(async () => {
+        runs += 1;
+        throw new Error("there is nothing to read");
+    });
+    for (const { stdout } of [await stack.destroy(), await stack.refresh()]) {
+        expect(stdout).not.toContain("there is nothing to read");
+    }
+    expect(runs).toBe(0);
+});
+
 test("an error that nobody catches fails its own run only", async () => {
     const boom = new Error("boom");
     const bad = await newStack(async () => {

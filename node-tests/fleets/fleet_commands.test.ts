@@ -291,7 +291,9 @@ test("dev has a server and workers until ctrl c", async () => {
         `error: port ${port} of 127.0.0.1, for the server, cannot be had (address already in use): `,
     );
     expect(taken).toContain("or change `engine` in the fleet's file for another\n");
-    expect(await ended(child, "SIGINT")).toBe(0);
+    // As `timeout` does: to the process, and to its group.
+    child.kill("SIGTERM");
+    expect(await ended(child, "SIGTERM")).toBe(0);
     expect(await isServed(port)).toBe(false);
 });
 

@@ -65,6 +65,19 @@ def test_the_error_of_a_provider_is_the_cause(tmp_path: Path) -> None:
     assert (type(copy), copy.urn, copy.method, str(copy)) == (type(error), error.urn, error.method, str(error))
 
 
+def test_a_stack_without_resources_is_destroyed_and_refreshed_without_its_program(tmp_path: Path) -> None:
+    runs: list[int] = []
+
+    def program() -> None:
+        runs.append(1)
+        raise ValueError("there is nothing to read")
+
+    stack = new_stack(tmp_path, program)
+    for result in (stack.destroy(), stack.refresh()):
+        assert "there is nothing to read" not in result.stdout
+    assert not runs
+
+
 def _functions(error: BaseException) -> list[str]:
     names, traceback = [], error.__traceback__
     while traceback is not None:

@@ -328,7 +328,9 @@ def test_dev_has_a_server_and_workers_until_ctrl_c(make_fleet: MakeFleet, server
         f"error: port {port} of 127.0.0.1, for the server, cannot be had (address already in use): "
     )
     assert "or change `engine` in the fleet's file for another\n" in taken
-    process.send_signal(signal.SIGINT)
+    # As `timeout` does: to the process, and to its group.
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert not _is_there(port)

@@ -27,7 +27,7 @@ pub(super) fn host(workplace: &Workplace<'_>, operation: &Operation) -> PluginsO
 }
 
 /// Can a `refresh`, `destroy` or `import` do without the program? It brings live objects and hooks; what plugins serve needs
-/// neither, nor does a stack that has nothing but its own resource.
+/// neither, nor does a stack that has nothing, or its own resource alone.
 pub(super) fn need_no_program(request: &Request, operation: &Operation, snapshot: &Snapshot) -> bool {
     if request.kind == OperationKind::Import {
         let of_plugin = |adoption: &Adoption| served_by(&adoption.kind) == ServedBy::Plugin;
@@ -36,7 +36,6 @@ pub(super) fn need_no_program(request: &Request, operation: &Operation, snapshot
     let without = |resource: &ResourceState| resource.served_by() != ServedBy::LiveObject && resource.hooks.is_empty();
     matches!(request.kind, OperationKind::Refresh | OperationKind::Destroy)
         && !request.asks_for_program
-        && !snapshot.resources.is_empty()
         && snapshot.all_resources().all(without)
 }
 

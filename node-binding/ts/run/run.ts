@@ -2,7 +2,7 @@
 
 import type { SerializedObject } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
-import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
+import { allOf, later, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
 import { noteOfDamage } from "../process/damage";
 import { textOf } from "../process/errors";
 import { inRunOf } from "../providers/registered";
@@ -36,6 +36,10 @@ import { described, type ResourceClass } from "./resource-classes";
 
 setInsideCall(() => callStorage.getStore() !== undefined);
 
+/** How many milliseconds a program that has failed may take while it waits for nothing that the engine does. */
+const QUIET = 1000;
+const LOOK = 50;
+
 /** How a program ended. */
 type End = ProgramFailed | "stopped" | "done";
 
@@ -62,6 +66,7 @@ export class Run implements Operation, PrintingRun {
     readonly #changed = new OwnSet<string>();
     #failure: ProgramFailed | "stopped" | undefined;
     #end: End | undefined;
+    #processGoesOn = false;
 
     constructor(
         private readonly bridge: Bridge,
@@ -161,17 +166,32 @@ export class Run implements Operation, PrintingRun {
     #endWith(failure: ProgramFailed | "stopped"): void {
         if (this.#failure === undefined) {
             this.#failure = failure;
-            void this.#drainAndEnd(failure);
+            this.#drainAndEnd(failure);
         }
     }
 
-    async #drainAndEnd(failure: ProgramFailed | "stopped"): Promise<void> {
-        try {
-            await this.within(this.#drain);
-        } catch {
-            // The failure is the first one.
+    #drainAndEnd(failure: ProgramFailed | "stopped"): void {
+        const end = (): void => this.#abort(failure);
+        // Where draining fails, too, the failure is the first one.
+        this.within(this.#drain).then(end, end);
+        if (this.#processGoesOn) {
+            this.#whenQuiet(end);
         }
-        this.#abort(failure);
+    }
+
+    // What waits for a promise that nothing resolves, or for a resource whose registration has failed, would be drained without end. Where the
+    // process ends with the program, it has nothing left to do then.
+    #whenQuiet(end: () => void, since = performance.now()): void {
+        if (this.#hasEnded) {
+            return;
+        }
+        const now = performance.now();
+        const quietSince = this.waitsForItself ? since : now;
+        if (now - quietSince >= QUIET) {
+            end();
+        } else {
+            later(() => this.#whenQuiet(end, quietSince), LOOK).unref();
+        }
     }
 
     /** Ends the program with an error that nobody has caught. */
@@ -308,6 +328,7 @@ export class Run implements Operation, PrintingRun {
      * again after each time that it has asked the engine for something, as Node does with one that has nothing left to do.
      */
     async toItsEnd(program: () => unknown): Promise<unknown> {
+        this.#processGoesOn = true;
         const exported = await program();
         const outputs: unknown = await (typeof exported === "function" ? exported() : exported);
         const store = this.#store;

@@ -2,7 +2,7 @@
 import { ConfigurationError, FleetError } from "../ends";
 import { DevServer, placeOfServer } from "./dev-server";
 import { queuesOf, startWorker, warnOfEnvironment } from "./helpers";
-import { Interrupt } from "./interrupts";
+import { Interrupt, uninterrupted } from "./interrupts";
 import { KeptWorkers } from "./kept-workers";
 import { fleetOf, type Request } from "./request";
 import { say } from "./texts";
@@ -46,7 +46,9 @@ export async function run(asked: Request): Promise<number> {
         say("\nending");
         return 0;
     } finally {
-        await kept?.end();
-        await server.end();
+        await uninterrupted(async () => {
+            await kept?.end();
+            await server.end();
+        });
     }
 }

@@ -5,11 +5,21 @@ import { listen } from "../../process/own-listeners";
 /** Ctrl-C, SIGTERM or the end of the terminal. */
 export class Interrupt extends Error {}
 
+/** Signals within so many milliseconds count as one: `timeout` sends two. */
+const APART = 1000;
+
 const waiting: ((error: Interrupt) => void)[] = [];
 
 /** From now on they end waiting, and no longer the process. What is returned takes that back. */
 export function listenForInterrupts(): () => void {
-    const hear = (): void => waiting.at(-1)?.(new Interrupt("interrupted"));
+    let last = Number.NEGATIVE_INFINITY;
+    const hear = (): void => {
+        const now = performance.now();
+        if (now - last >= APART) {
+            last = now;
+            waiting.at(-1)?.(new Interrupt("interrupted"));
+        }
+    };
     const hasTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
     let isClosed = false;
     const hearOfClosedTerminal = (): void => {
@@ -48,5 +58,16 @@ export async function waitedFor<T>(work: Promise<T>): Promise<T> {
         return await Promise.race([work, interrupted]);
     } finally {
         leave();
+    }
+}
+
+/** Waits for something although somebody interrupts: what a command has started is ended, however often that is asked for. */
+export async function uninterrupted<T>(work: () => Promise<T>): Promise<T> {
+    const ignore = (): void => {};
+    waiting.push(ignore);
+    try {
+        return await work();
+    } finally {
+        waiting.splice(waiting.indexOf(ignore), 1);
     }
 }

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { FleetError } from "../ends";
 import type { Plan } from "../wire";
 import { end, isRunning, queuesOf, STDERR, startWorker, warnOfEnvironment } from "./helpers";
+import { uninterrupted } from "./interrupts";
 import type { Request } from "./request";
 import { say } from "./texts";
 
@@ -51,7 +52,7 @@ export class KeptWorkers {
 
     /** Ends them in order. */
     async end(): Promise<void> {
-        await end([...this.#began.keys()]);
+        await uninterrupted(() => end([...this.#began.keys()]));
     }
 
     #start(): ChildProcess {

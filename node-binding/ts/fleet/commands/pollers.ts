@@ -41,8 +41,8 @@ export async function missingPrograms(client: Client, { fleet, stacks, code: cod
             other === undefined
                 ? `${missing}: the stacks wait for \`maloko fleet worker --queue ${queue}\` where the programs are as here`
                 : `${missing}, and ${other.worker} is there with other programs (code ${other.code}): restart it where ` +
-                      "the programs are as here.\nWhat a run writes beside its program counts as well: have it write elsewhere " +
-                      "(`maloko help fleet-file`)",
+                      "the programs are as here.\nWhat a run writes beside its program counts, too, and the directory where the backend is " +
+                      "below it (`maloko help fleet-file`)",
         );
     }
     return messages;

@@ -63,7 +63,9 @@ class Worker:
         """By what name runs tell of it."""
 
     def run(self) -> None:
-        """Works until SIGTERM, Ctrl-C or the end of its terminal; what it is working on then ends in order, and others go on with it.
+        """Works until SIGTERM, Ctrl-C or the end of its terminal.
+
+        What it is working on then ends in order, and others go on with it.
 
         :raises FleetError: when none of its programs can be loaded, the server cannot be reached, or this is not the
             main thread

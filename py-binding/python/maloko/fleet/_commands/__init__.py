@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import signal
 import sys
 
 from maloko._errors import MalokoError
@@ -12,7 +11,7 @@ from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._connection import wait_for_servers_here
 from maloko.fleet._ends import FleetError
-from maloko.fleet._signals import ending_signals
+from maloko.fleet._signals import interruptible
 
 _FAILURE = 1
 _CONFIGURATION = 2
@@ -59,8 +58,11 @@ def run(text: str) -> int:
     """
     asked: Request = json.loads(text)
     # Processes that a command has started end with it.
-    for number in ending_signals():
-        signal.signal(number, signal.default_int_handler)
+    with interruptible():
+        return _performed(asked)
+
+
+def _performed(asked: Request) -> int:
     if asked["command"] != "dev":
         wait_for_servers_here(say, _PATIENCE if asked["command"] in _BEGIN else _PATIENCE_OF_LOOKS)
     try:

@@ -11,6 +11,7 @@ from maloko.fleet._commands.kept_workers import KeptWorkers
 from maloko.fleet._commands.request import Request, fleet_of
 from maloko.fleet._commands.texts import say
 from maloko.fleet._ends import FleetError
+from maloko.fleet._signals import uninterrupted
 
 _WORKERS = 2
 _LOOK_SECONDS = 0.3
@@ -47,6 +48,7 @@ def run(asked: Request) -> int:
         say("\nending")
         return 0
     finally:
-        if kept is not None:
-            kept.end()
-        server.end()
+        with uninterrupted():
+            if kept is not None:
+                kept.end()
+            server.end()

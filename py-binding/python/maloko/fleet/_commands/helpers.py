@@ -18,7 +18,7 @@ _WARNED = "MALOKO_FLEET_WARNED"
 
 
 def warn_of_environment(plan: Plan, queues: list[str]) -> None:
-    """Warns once of what workers at these queues begin without: a passphrase, and variables that have secrets of stacks.
+    """Warns once of what workers at these queues begin without: a passphrase, and variables that have secrets.
 
     Stacks under a key service need no passphrase, nor do those without a backend: their key is in a file.
     """

@@ -12,6 +12,7 @@ from maloko.fleet._commands.helpers import end, start_worker, warn_of_environmen
 from maloko.fleet._commands.request import Request
 from maloko.fleet._commands.texts import say
 from maloko.fleet._ends import FleetError
+from maloko.fleet._signals import uninterrupted
 from maloko.fleet._wire import Plan
 
 _STDERR = 2
@@ -55,7 +56,8 @@ class KeptWorkers:
 
     def end(self) -> None:
         """Ends them in order."""
-        end([worker for worker, _ in self._workers])
+        with uninterrupted():
+            end([worker for worker, _ in self._workers])
 
     def _start(self) -> subprocess.Popen[bytes]:
         worker = self._begin()

@@ -42,8 +42,8 @@ async def missing_programs(client: Client, plan: Plan) -> list[str]:
         others = await _with_other_programs(client, plan["fleet"], queue, language, code)
         messages += [
             f"{missing}, and {other.worker} is there with other programs (code {other.code}): restart it where the "
-            "programs are as here.\nWhat a run writes beside its program counts as well: have it write elsewhere "
-            "(`maloko help fleet-file`)"
+            "programs are as here.\nWhat a run writes beside its program counts, too, and the directory where the "
+            "backend is below it (`maloko help fleet-file`)"
             for other in others[:1]
         ] or [f"{missing}: the stacks wait for `maloko fleet worker --queue {queue}` where the programs are as here"]
     return messages
