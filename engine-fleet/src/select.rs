@@ -90,7 +90,8 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
         if !found {
             let names: BTreeSet<String> = stacks.iter().map(name).collect();
             // Names that differ in a digit alone are other tenants, not mistakes.
-            let others = names.iter().map(String::as_str).filter(|name| without_digits(name) != without_digits(text));
+            let letters = without_digits(text);
+            let others = names.iter().map(String::as_str).filter(|name| without_digits(name) != letters);
             let near = nearest(text, others);
             let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
             return Err(Fault::new(format!("stack: no stack is named '{text}'; {near}`maloko fleet ls` shows them")));

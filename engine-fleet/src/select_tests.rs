@@ -48,10 +48,10 @@ fn a_name_that_no_stack_has_is_told() {
     let near = "stack: no stack is named 'acme-us'; did you mean 'acme-eu'? `maloko fleet ls` shows them";
     assert_eq!(fault(r#""stacks": ["acme-us"]"#), near);
     let far = "stack: no stack is named 'something'; `maloko fleet ls` shows them";
+    assert_eq!(fault(r#""stacks": ["something"]"#), far);
     let fleet = Fleet::of("  - { program: tenant, stack: t09-eu }\n");
     let other = fleet.asked(r#""verb": "destroy", "stacks": ["t39-eu"]"#).unwrap_err();
     assert_eq!(other, "stack: no stack is named 't39-eu'; `maloko fleet ls` shows them");
-    assert_eq!(fault(r#""stacks": ["something"]"#), far);
     let both = "select: no stack is named acme-eu and has ring=main; leave one of the two out";
     assert_eq!(fault(r#""stacks": ["acme-eu"], "select": ["ring=main"]"#), both);
 }

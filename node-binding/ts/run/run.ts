@@ -2,7 +2,7 @@
 
 import type { SerializedObject } from "../../native";
 import { callStorage, OpenCalls, type ProviderCall } from "../current";
-import { allOf, later, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
+import { allOf, OwnMap, OwnPromise, OwnSet, soon } from "../originals";
 import { noteOfDamage } from "../process/damage";
 import { textOf } from "../process/errors";
 import { inRunOf } from "../providers/registered";
@@ -32,13 +32,13 @@ import { engineClient, monitorClient, type Requests } from "./monitor";
 import type { PrintedLines, PrintingRun } from "./printed-lines";
 import { endOutput, PRINTED } from "./printed-output";
 import { followListeners, listensForEnd, tellEnd } from "./program-listeners";
+import { whenQuiet } from "./quiet";
 import { described, type ResourceClass } from "./resource-classes";
 
 setInsideCall(() => callStorage.getStore() !== undefined);
 
 /** How many milliseconds a program that has failed may take while it waits for nothing that the engine does. */
 const QUIET = 1000;
-const LOOK = 50;
 
 /** How a program ended. */
 type End = ProgramFailed | "stopped" | "done";
@@ -166,32 +166,22 @@ export class Run implements Operation, PrintingRun {
     #endWith(failure: ProgramFailed | "stopped"): void {
         if (this.#failure === undefined) {
             this.#failure = failure;
-            this.#drainAndEnd(failure);
+            void this.#drainAndEnd(failure);
         }
     }
 
-    #drainAndEnd(failure: ProgramFailed | "stopped"): void {
+    async #drainAndEnd(failure: ProgramFailed | "stopped"): Promise<void> {
         const end = (): void => this.#abort(failure);
-        // Where draining fails, too, the failure is the first one.
-        this.within(this.#drain).then(end, end);
-        if (this.#processGoesOn) {
-            this.#whenQuiet(end);
+        // A promise that nothing resolves, or a resource that could not be registered, would be waited for without end.
+        const isQuiet = (): boolean => this.#hasEnded || this.waitsForItself;
+        const stopLooking = this.#processGoesOn ? whenQuiet(isQuiet, QUIET, end) : undefined;
+        try {
+            await this.within(this.#drain);
+        } catch {
+            // The failure is the first one.
         }
-    }
-
-    // What waits for a promise that nothing resolves, or for a resource whose registration has failed, would be drained without end. Where the
-    // process ends with the program, it has nothing left to do then.
-    #whenQuiet(end: () => void, since = performance.now()): void {
-        if (this.#hasEnded) {
-            return;
-        }
-        const now = performance.now();
-        const quietSince = this.waitsForItself ? since : now;
-        if (now - quietSince >= QUIET) {
-            end();
-        } else {
-            later(() => this.#whenQuiet(end, quietSince), LOOK).unref();
-        }
+        stopLooking?.();
+        end();
     }
 
     /** Ends the program with an error that nobody has caught. */

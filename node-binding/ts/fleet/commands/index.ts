@@ -62,7 +62,7 @@ export async function run(text: string): Promise<number> {
             throw error;
         }
     });
-    // What a command does has to end in order also where nobody is told of it.
+    // A command ends what it has begun in order, even when nobody can read what it says.
     process.stderr.on("error", () => {});
     if (asked.command !== "dev") {
         waitForServersHere(say, BEGIN.includes(asked.command) ? PATIENCE : PATIENCE_OF_LOOKS);

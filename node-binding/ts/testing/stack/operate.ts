@@ -1,10 +1,11 @@
 // One operation on a stack of a test: the engine's side is begun, the program runs in this process, a report comes back.
 
 import type { NativeStack } from "../../native";
-import { later, notLater, parseJson, toJsonText } from "../../originals";
+import { parseJson, toJsonText } from "../../originals";
 import { refuseExits } from "../../process/exits";
 import { ProviderRegistry } from "../../providers/registry";
 import { Bridge, ProgramFailed } from "../../run/bridge";
+import { whenQuiet } from "../../run/quiet";
 import { Run } from "../../run/run";
 import { attributeUncaught } from "../../run/uncaught";
 import { Sdk } from "../../sdk";
@@ -106,8 +107,6 @@ export interface Operating {
     calls(): string[];
 }
 
-const LOOK = 50;
-
 /** Begins an operation. The report's promise fails only for what no program and no provider can be blamed for. */
 export function operate(
     native: NativeStack,
@@ -184,20 +183,13 @@ function reportOf(bridge: Bridge, text: string): Report {
 
 // Within a test runner the process always has something to do, so that Node cannot tell that a program waits in vain.
 function endWhenQuiet(run: Run, quiet: number): () => void {
-    let since: number | undefined;
-    const look = (): void => {
-        const now = performance.now();
-        since = run.waitsForItself ? (since ?? now) : undefined;
-        if (since !== undefined && now - since >= quiet) {
+    return whenQuiet(
+        () => run.waitsForItself,
+        quiet,
+        () => {
             const { text } = run.stuck("program");
             const failed = `${text}\n(nothing has happened for ${quiet / 1000} s; a program that only takes its time: \`quiet\` of the stack)`;
             run.abortWith(new ProgramFailed(failed, new Error(failed)));
-            return;
-        }
-        timer = later(look, LOOK);
-        timer.unref?.();
-    };
-    let timer = later(look, LOOK);
-    timer.unref?.();
-    return () => notLater(timer);
+        },
+    );
 }
