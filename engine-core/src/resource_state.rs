@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::provider::{Extension, StoredProvider};
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::{PropertyDependencies, PropertyMap, Value};
 
 /// Time limits of a resource's operations, in seconds; 0 means none.
@@ -159,7 +159,7 @@ impl ResourceState {
     /// The URN and the id of the provider resource; `None` for components.
     #[must_use]
     pub fn provider_parts(&self) -> Option<(Urn, &str)> {
-        let (urn, id) = self.provider.rsplit_once("::")?;
+        let (urn, id) = reference_parts(&self.provider)?;
         Some((Urn::unchecked(urn), id))
     }
 

@@ -1,5 +1,6 @@
 //! Uniform resource names: the identity of a resource within a stack.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -26,11 +27,10 @@ impl Urn {
     /// The URN of a resource. `parent_type` is the parent's qualified type, if it has a parent other than the stack.
     #[must_use]
     pub fn new(stack: &str, project: &str, parent_type: &str, own_type: &str, name: &str) -> Self {
-        if parent_type.is_empty() || parent_type == STACK_TYPE {
-            Self(format!("{PREFIX}{stack}::{project}::{own_type}::{name}").into())
-        } else {
-            Self(format!("{PREFIX}{stack}::{project}::{parent_type}${own_type}::{name}").into())
-        }
+        let (parent_type, chained) =
+            if parent_type.is_empty() || parent_type == STACK_TYPE { ("", "") } else { (parent_type, "$") };
+        // Every registration makes one: put together at once, without the steps of a formatter.
+        Self([PREFIX, stack, "::", project, "::", parent_type, chained, own_type, "::", name].concat().into())
     }
 
     /// Reads a URN; `None` when the text has not the shape of one.
@@ -83,7 +83,8 @@ impl Urn {
     #[must_use]
     pub fn own_type(&self) -> &str {
         let qualified = self.qualified_type();
-        qualified.rsplit('$').next().unwrap_or(qualified)
+        let chained = qualified.bytes().rposition(|byte| byte == b'$');
+        chained.map_or(qualified, |place| &qualified[place + 1..])
     }
 
     /// The packages of the resources that it is below, the nearest first.
@@ -128,10 +129,17 @@ fn at_colons(text: &str) -> Option<(&str, &str)> {
     Some((&text[..place], &text[place + 2..]))
 }
 
+/// The URN and the id of a reference to a provider resource, `<URN>::<id>`.
+#[must_use]
+pub fn reference_parts(reference: &str) -> Option<(&str, &str)> {
+    let place = reference.as_bytes().windows(2).rposition(|pair| pair == b"::")?;
+    Some((&reference[..place], &reference[place + 2..]))
+}
+
 /// The package of a type, `package:module:Name`.
 #[must_use]
 pub fn package_of(kind: &str) -> &str {
-    kind.split(':').next().unwrap_or_default()
+    kind.bytes().position(|byte| byte == b':').map_or(kind, |place| &kind[..place])
 }
 
 impl Default for Urn {
@@ -150,6 +158,13 @@ impl fmt::Display for Urn {
 impl fmt::Debug for Urn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// What is kept by URN is found by its text.
+impl Borrow<str> for Urn {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use atomic_refcell::AtomicRefCell;
+use slab::Slab;
 
 use crate::event::Op;
 use crate::urn::{Urn, UrnMap};
@@ -132,41 +133,28 @@ struct Since<S>(S, Instant);
 /// See the module's text.
 pub(in crate::driver) struct FlowStates {
     exchange: Arc<Exchange>,
-    registrations: AtomicRefCell<UrnMap<Entry<RegistrationState>>>,
-    steps: AtomicRefCell<UrnMap<(Op, Entry<StepState>)>>,
+    /// By number, and not by resource: each is noted many times, and nobody asks for one of them.
+    registrations: AtomicRefCell<Slab<(Urn, Since<RegistrationState>)>>,
+    steps: AtomicRefCell<UrnMap<StepsUnderWay>>,
 }
 
-/// What is under way for a resource. A program may register one twice, and several old objects of one may go at the same time:
-/// then it is where the one stands that moved last, and the table does not hold.
-struct Entry<S> {
-    state: Since<S>,
-    under_way: usize,
-    was_shared: bool,
-}
-
-impl<S: Copy + PartialEq + Debug> Entry<S> {
-    fn new(state: S, now: Instant) -> Self {
-        Self { state: Since(state, now), under_way: 0, was_shared: false }
-    }
-
-    fn begin(&mut self) {
-        self.under_way += 1;
-        self.was_shared |= self.under_way > 1;
-    }
-
-    /// Ends one; says whether none is left.
-    fn end(&mut self) -> bool {
-        self.under_way -= 1;
-        self.under_way == 0
-    }
-
-    fn go_to(&mut self, state: S, now: Instant, leads_to: impl FnOnce(S, S) -> bool, urn: &Urn) {
-        let known = self.state.0;
+impl<S: Copy + PartialEq + Debug> Since<S> {
+    fn go_to(&mut self, state: S, now: Instant, leads_to: impl FnOnce(S) -> bool, urn: &Urn) {
+        let known = self.0;
         if known != state {
-            debug_assert!(self.was_shared || leads_to(known, state), "{urn}: {known:?} leads to {state:?}");
-            self.state = Since(state, now);
+            debug_assert!(leads_to(known), "{urn}: {known:?} leads to {state:?}");
+            *self = Self(state, now);
         }
     }
+}
+
+/// The steps under way for a resource. Several old objects of one may go at the same time: then it is where the one stands that
+/// moved last, and the table does not hold.
+struct StepsUnderWay {
+    op: Op,
+    state: Since<StepState>,
+    under_way: usize,
+    was_shared: bool,
 }
 
 /// Something that is under way.
@@ -196,44 +184,47 @@ impl FlowStates {
     }
 
     /// Notes that a resource is registered, until what this gives is dropped.
-    pub(in crate::driver) fn register(&self, urn: &Urn) -> RegistrationGuard<'_> {
-        let now = self.now();
-        let mut registrations = self.registrations.borrow_mut();
-        registrations.entry(urn.clone()).or_insert_with(|| Entry::new(RegistrationState::Settling, now)).begin();
-        RegistrationGuard { flow_states: self, urn: urn.clone() }
+    pub(in crate::driver) fn register(&self, urn: Urn) -> RegistrationGuard<'_> {
+        let settling = Since(RegistrationState::Settling, self.now());
+        let number = self.registrations.borrow_mut().insert((urn.clone(), settling));
+        RegistrationGuard { flow_states: self, number, urn }
     }
 
     /// Notes that a step is under way, until what this gives is dropped.
     pub(in crate::driver) fn step(&self, urn: &Urn, op: Op) -> StepGuard<'_> {
-        let now = self.now();
+        let state = Since(StepState::Begun, self.now());
         let mut steps = self.steps.borrow_mut();
-        steps.entry(urn.clone()).or_insert_with(|| (op, Entry::new(StepState::Begun, now))).1.begin();
+        let none = StepsUnderWay { op, state, under_way: 0, was_shared: false };
+        let known = steps.entry(urn.clone()).or_insert(none);
+        known.under_way += 1;
+        known.was_shared |= known.under_way > 1;
         StepGuard { flow_states: self, urn: urn.clone() }
     }
 
     /// Notes where the step of a resource stands, if one is under way.
     pub(in crate::driver) fn step_at(&self, urn: &Urn, state: StepState) {
-        if let Some((_, entry)) = self.steps.borrow_mut().get_mut(urn) {
-            entry.go_to(state, self.now(), StepState::leads_to, urn);
+        if let Some(known) = self.steps.borrow_mut().get_mut(urn) {
+            let was_shared = known.was_shared;
+            known.state.go_to(state, self.now(), |from| was_shared || from.leads_to(state), urn);
         }
     }
 
     /// Everything that is under way, by resource. Of one that takes a step, that.
     pub(in crate::driver) fn all(&self) -> Vec<FlowState> {
         let steps = self.steps.borrow();
-        let taken = steps.iter().map(|(urn, (op, entry))| FlowState {
+        let taken = steps.iter().map(|(urn, known)| FlowState {
             urn: urn.clone(),
-            op: Some(*op),
-            waits_for: entry.state.0.waits_for(),
-            since: entry.state.1,
+            op: Some(known.op),
+            waits_for: known.state.0.waits_for(),
+            since: known.state.1,
         });
         let registrations = self.registrations.borrow();
-        let registered = registrations.iter().filter(|(urn, _)| !steps.contains_key(urn));
-        let registered = registered.map(|(urn, entry)| FlowState {
+        let registered = registrations.iter().map(|(_, registered)| registered);
+        let registered = registered.filter(|(urn, _)| !steps.contains_key(urn)).map(|(urn, state)| FlowState {
             urn: urn.clone(),
             op: None,
-            waits_for: entry.state.0.waits_for(),
-            since: entry.state.1,
+            waits_for: state.0.waits_for(),
+            since: state.1,
         });
         let mut all: Vec<FlowState> = taken.chain(registered).collect();
         all.sort_by(|a, b| a.urn.cmp(&b.urn));
@@ -250,24 +241,23 @@ impl Debug for FlowStates {
 /// Held while a resource is registered.
 pub(in crate::driver) struct RegistrationGuard<'a> {
     flow_states: &'a FlowStates,
-    urn: Urn,
+    number: usize,
+    /// Of the resource.
+    pub(in crate::driver) urn: Urn,
 }
 
 impl RegistrationGuard<'_> {
     /// Notes where the registration stands.
     pub(in crate::driver) fn at(&self, state: RegistrationState) {
-        if let Some(entry) = self.flow_states.registrations.borrow_mut().get_mut(&self.urn) {
-            entry.go_to(state, self.flow_states.now(), RegistrationState::leads_to, &self.urn);
+        if let Some((_, known)) = self.flow_states.registrations.borrow_mut().get_mut(self.number) {
+            known.go_to(state, self.flow_states.now(), |from| from.leads_to(state), &self.urn);
         }
     }
 }
 
 impl Drop for RegistrationGuard<'_> {
     fn drop(&mut self) {
-        let mut registrations = self.flow_states.registrations.borrow_mut();
-        if registrations.get_mut(&self.urn).is_some_and(Entry::end) {
-            registrations.remove(&self.urn);
-        }
+        self.flow_states.registrations.borrow_mut().try_remove(self.number);
     }
 }
 
@@ -280,7 +270,11 @@ pub(in crate::driver) struct StepGuard<'a> {
 impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
         let mut steps = self.flow_states.steps.borrow_mut();
-        if steps.get_mut(&self.urn).is_some_and(|(_, entry)| entry.end()) {
+        let is_last = steps.get_mut(&self.urn).is_some_and(|known| {
+            known.under_way -= 1;
+            known.under_way == 0
+        });
+        if is_last {
             steps.remove(&self.urn);
         }
     }

@@ -44,8 +44,8 @@ fn every_state_is_reached_and_what_takes_steps_is_the_last() {
 fn a_registration_is_told_of_until_it_is_over_and_its_step_in_its_place() {
     let world = world();
     let flow_states = &world.flows.doors.flow_states;
-    let first = flow_states.register(&urn("a"));
-    let second = flow_states.register(&urn("b"));
+    let first = flow_states.register(urn("a"));
+    let second = flow_states.register(urn("b"));
     first.at(RegistrationState::AwaitingTurn);
     assert_eq!(
         told(flow_states),
@@ -85,7 +85,7 @@ fn two_old_objects_of_one_resource_may_go_at_the_same_time() {
 fn a_state_has_the_time_at_which_it_began() {
     let world = world();
     let flow_states = &world.flows.doors.flow_states;
-    let registering = flow_states.register(&urn("a"));
+    let registering = flow_states.register(urn("a"));
     let begun = flow_states.all().first().unwrap().since;
     world.pass(Duration::from_secs(3));
     registering.at(RegistrationState::Settling);

@@ -3,7 +3,7 @@
 use atomic_refcell::{AtomicRef, AtomicRefCell};
 
 use crate::plan::Goal;
-use crate::urn::{Urn, UrnMap, UrnSet};
+use crate::urn::{Urn, UrnMap, UrnSet, reference_parts};
 use crate::value::PropertyMap;
 
 /// See the module's text.
@@ -31,8 +31,7 @@ impl Selection {
     /// Did its provider resource fail?
     pub(crate) fn is_served_by_failure(&self, provider: &str) -> bool {
         let failed = self.failed();
-        let provider = provider.rsplit_once("::").filter(|_| !failed.is_empty());
-        provider.is_some_and(|(urn, _)| failed.contains(&Urn::unchecked(urn)))
+        !failed.is_empty() && reference_parts(provider).is_some_and(|(urn, _)| failed.contains(urn))
     }
 
     /// Does a registration depend on what failed?

@@ -8,7 +8,7 @@ use crate::duration::parse_duration;
 use crate::provider::{DYNAMIC_PACKAGES, Extension, ObjectId, SerializedProvider, parse_handle};
 use crate::resource_state::{CustomTimeouts, HookMoment, Hooks};
 use crate::served_by::{ServedBy, served_by};
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::{PROVIDER_KEY, PropertyDependencies, PropertyMap, Value};
 use crate::wire::{
     AliasKind, AliasParent, Callback, HookBindings, RegisterResourceRequest, SourcePosition, StackTrace, Struct,
@@ -204,7 +204,9 @@ impl Goal {
     /// Every resource that the registration refers to.
     pub(super) fn references(&self) -> impl Iterator<Item = Urn> + '_ {
         let properties = self.property_dependencies.values().flatten();
-        let provider = self.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
+        // Looked for when it comes to it: most who ask want none of them.
+        let provider = [&self.provider].into_iter().filter_map(|provider| reference_parts(provider));
+        let provider = provider.map(|(urn, _)| Urn::unchecked(urn));
         let lists = self.dependencies.iter().chain(properties).chain(&self.parent);
         lists.chain(&self.deleted_with).chain(&self.replace_with).cloned().chain(provider)
     }

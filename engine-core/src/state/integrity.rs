@@ -12,7 +12,7 @@ use crate::message;
 use crate::message::Command;
 use crate::provider::DYNAMIC_PACKAGES;
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::PropertyMap;
 
 use super::checkpoint::Checkpoint;
@@ -99,7 +99,7 @@ fn is_in_order(resources: &[Arc<ResourceState>]) -> bool {
         }
     }
     resources.iter().enumerate().all(|(place, resource)| {
-        let provider = resource.provider.rsplit_once("::").and_then(|parts| first_provider.get(&parts));
+        let provider = reference_parts(&resource.provider).and_then(|parts| first_provider.get(&parts));
         let named = references(resource).filter_map(|(_, urn)| first.get(urn.as_str()));
         provider.into_iter().chain(named).all(|needed| *needed <= place)
     })

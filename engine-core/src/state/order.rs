@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::hash::{FixedMap, FixedSet, map_for};
 use crate::resource_state::ResourceState;
+use crate::urn::reference_parts;
 
 use super::references::references;
 
@@ -57,7 +58,7 @@ impl<'r> Places<'r> {
         let mut last: (&str, Option<usize>) = ("", None);
         let place = |resource: &'r Arc<ResourceState>| {
             if resource.provider != last.0 {
-                let parts = resource.provider.rsplit_once("::");
+                let parts = reference_parts(&resource.provider);
                 last = (&resource.provider, parts.and_then(|parts| self.by_provider.get(&parts).copied()));
             }
             last.1

@@ -11,7 +11,7 @@ use crate::operation::Operation;
 use crate::plan::for_provider;
 use crate::provider::{ConfigurationId, DYNAMIC_PACKAGES, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::{PropertyMap, Value};
 
 use crate::driver::calls::plugins::{PluginProviders, normal, without_internal};
@@ -73,9 +73,11 @@ impl Configurations {
 
     /// Takes note of a provider resource that the run has registered, and of its inputs.
     pub(crate) fn note(&self, resource: &ResourceState, inputs: &PropertyMap) {
-        let is_dynamic = resource.urn.provider_package().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package));
+        if !resource.urn.provider_package().is_some_and(|package| DYNAMIC_PACKAGES.contains(&package)) {
+            return;
+        }
         let reference = normal(&resource.as_provider_reference());
-        if is_dynamic && !is_default(&reference) {
+        if !is_default(&reference) {
             self.add(reference, inputs);
         }
     }
@@ -144,7 +146,7 @@ impl Configurations {
 
 /// Is it the provider resource that the engine keeps for the stack's configuration, or none at all?
 fn is_default(reference: &str) -> bool {
-    let Some((urn, _)) = reference.rsplit_once("::") else { return true };
-    let Some((place, name)) = urn.rsplit_once("::") else { return true };
+    let Some((urn, _)) = reference_parts(reference) else { return true };
+    let Some((place, name)) = reference_parts(urn) else { return true };
     name == "default" && !place.contains('$')
 }

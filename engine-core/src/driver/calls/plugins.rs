@@ -16,7 +16,7 @@ use crate::plugin::{PackageParameter, PackageRequest, PluginQuestion};
 use crate::provider::{Answer, DiffAnswer, Extension, Method, ObjectId, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::Snapshot;
-use crate::urn::{Urn, UrnMap};
+use crate::urn::{Urn, UrnMap, reference_parts};
 use crate::value::{PropertyMap, UNKNOWN_TEXTS, Value};
 
 use crate::driver::answers::RpcError;
@@ -112,7 +112,7 @@ const PACKAGE: &str = "maloko:package:";
 
 /// A reference with one form for ids that are not known yet.
 pub(super) fn normal(reference: &str) -> String {
-    match reference.rsplit_once("::") {
+    match reference_parts(reference) {
         Some((urn, id)) if UNKNOWN_TEXTS.contains(&id) => format!("{urn}::"),
         _ => reference.to_owned(),
     }
@@ -311,7 +311,7 @@ impl PluginProviders {
         }
         let (reference, environments) = key;
         let resource = self.resources.get(&reference);
-        let (urn, id) = reference.rsplit_once("::").unwrap_or_default();
+        let (urn, id) = reference_parts(&reference).unwrap_or_default();
         let Some(inputs) = inputs.or_else(|| resource.map(|resource| &resource.inputs)) else {
             let message = if reference.is_empty() {
                 "its resource names no provider: was it written by another tool?".to_owned()

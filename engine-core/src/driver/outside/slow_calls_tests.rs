@@ -39,7 +39,7 @@ fn what_stands_still_without_a_call_is_told_with_what_it_waits_for() {
     let flows = Arc::clone(engine.run().all());
     let urn = |name: &str| Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"));
     let flow_states = &flows.doors.flow_states;
-    let (first, second) = (flow_states.register(&urn("a")), flow_states.register(&urn("b")));
+    let (first, second) = (flow_states.register(urn("a")), flow_states.register(urn("b")));
     first.at(RegistrationState::AwaitingTurn);
     let mut still = Stall::default();
     for _ in 0..9 {

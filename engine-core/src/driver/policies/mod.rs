@@ -15,7 +15,7 @@ use crate::policy::{
     PolicyScope, PolicySummary, PolicyViolation, Remediations,
 };
 use crate::resource_state::ResourceState;
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::PropertyMap;
 
 use crate::driver::answers::RpcError;
@@ -67,7 +67,7 @@ impl Policies {
 
     /// Has packs rewrite the inputs of a registration, and look at them. Gives the inputs that are not as they were.
     pub(crate) async fn review(&self, registration: &Registration, review: Review) -> OrEnd<Option<Arc<PropertyMap>>> {
-        let provider = registration.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn));
+        let provider = reference_parts(&registration.provider).map(|(urn, _)| Urn::unchecked(urn));
         let provider = provider.and_then(|urn| self.journal.resource(&urn)).map(|(_, resource)| resource);
         let resource = self.planning.planner().for_policies(registration, provider.as_deref());
         self.review_resource(resource, review).await

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::operation::Operation;
 use crate::plan::{Goal, Registration, serialised_provider};
 use crate::provider::{ProviderError, ProviderErrorKind};
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::PROVIDER_KEY;
 
 use crate::driver::calls::component_code::ComponentCode;
@@ -70,8 +70,7 @@ impl ComponentCodes {
         }
         let is_ignored = goal.ignore_changes.iter().any(|path| path == PROVIDER_KEY);
         let today = former.clone().filter(|_| is_ignored).unwrap_or_else(|| Arc::clone(code));
-        let resource = provider
-            .rsplit_once("::")
+        let resource = reference_parts(provider)
             .and_then(|(provider, _)| self.journal.resource(&Urn::unchecked(provider)).map(|(_, resource)| resource));
         let inputs = resource.map(|resource| Arc::clone(&resource.inputs)).unwrap_or_default();
         let plugin = match component {

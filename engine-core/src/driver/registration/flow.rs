@@ -97,7 +97,7 @@ impl RegistrationFlow {
         self.reports.go_on()?;
         self.planning.refuse_late(&goal)?;
         // In a box, as its goal was: it is there for as long as the registration takes.
-        let begun = self.planning.planner().begin(*goal).map(Box::new);
+        let begun = self.planning.planner().begin_as(flow_state.urn.clone(), *goal).map(Box::new);
         let registration = begun.map_err(|refusal| self.reports.refuse(&refusal))?;
         while let Some(over) = self.earlier_deletions.deletion_of(&registration) {
             drop(shared);

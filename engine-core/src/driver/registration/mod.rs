@@ -173,7 +173,7 @@ impl RegistrationFlow {
 
     /// Plans a registration, and does what is planned.
     pub(crate) async fn plan_and_act(&self, mut goal: Box<Goal>) -> Result<(Urn, RegistrationOutcome), RpcError> {
-        let flow_state = self.flow_states.register(&self.planning.planner().urn_of(&goal));
+        let flow_state = self.flow_states.register(self.planning.planner().urn_of(&goal));
         if goal.served_by().is_some_and(ServedBy::is_plugin) {
             // In a box of its own, which programs of live objects alone need not pay for.
             Box::pin(self.settle_package(&mut goal)).await?;

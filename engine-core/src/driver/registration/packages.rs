@@ -85,7 +85,7 @@ impl RegistrationFlow {
     async fn register_default_provider(&self, package: &PackageRequest) -> Result<String, RpcError> {
         let goal = self.default_goal(package);
         if matches!(self.operation.kind, OperationKind::Update | OperationKind::Import) {
-            let flow_state = self.flow_states.register(&self.planning.planner().urn_of(&goal));
+            let flow_state = self.flow_states.register(self.planning.planner().urn_of(&goal));
             let (urn, registered) = self.plan_settled(Box::new(goal), &flow_state).await?;
             return match registered {
                 RegistrationOutcome::Done(resource) => {

@@ -49,7 +49,8 @@ impl Steps {
             };
         }
         self.plan.keep_to_plan(&step)?;
-        let _flow_state = self.flow_states.step(&step.urn, step.op);
+        // One that does nothing waits for nothing.
+        let _flow_state = (step.op != Op::Same).then(|| self.flow_states.step(&step.urn, step.op));
         self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let outcome = match self.before(&step).await {
             Err(error) => Err(error),
@@ -91,9 +92,10 @@ impl Steps {
                 self.journal.resource(&step.urn).map(|(_, resource)| resource).or_else(|| step.new.clone())
             }
             Op::Same => self.keep(step),
-            Op::Import | Op::ImportReplacement => Some(self.outcomes.adopt(step).await?),
-            _ if self.operation.dry_run => Some(self.foresee(step, resolved).await?),
-            _ => return self.change(step, resolved).await,
+            // In boxes of their own: most steps keep what is there, and the future of every registration would make room.
+            Op::Import | Op::ImportReplacement => Some(Box::pin(self.outcomes.adopt(step)).await?),
+            _ if self.operation.dry_run => Some(Box::pin(self.foresee(step, resolved)).await?),
+            _ => return Box::pin(self.change(step, resolved)).await,
         };
         Ok(StepOutcome { resource, written: None })
     }

@@ -8,7 +8,7 @@ use crate::event::Op;
 use crate::provider::{Answer, DiffAnswer, Method};
 use crate::resource_state::ResourceState;
 use crate::served_by::ServedBy;
-use crate::urn::Urn;
+use crate::urn::{Urn, reference_parts};
 use crate::value::PropertyMap;
 
 use crate::plan::diff_result::{DiffInputs, DiffResult, judge};
@@ -267,7 +267,7 @@ impl Planner {
             return false;
         }
         let Some(((new_urn, new_id), (old_urn, old_id))) =
-            registration.provider.rsplit_once("::").zip(old.provider.rsplit_once("::"))
+            reference_parts(&registration.provider).zip(reference_parts(&old.provider))
         else {
             return false;
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::resource_state::ResourceState;
 use crate::state::ResourceNumber;
-use crate::urn::{Urn, UrnSet};
+use crate::urn::{Urn, UrnSet, reference_parts};
 
 use crate::plan::goal::Goal;
 use crate::plan::planner::{EarlierRegistration, Planner};
@@ -32,7 +32,9 @@ impl Planner {
         if goal.name.is_empty() {
             return Err(RegistrationError::nameless(urn, &goal.kind));
         }
-        if (goal.custom || goal.remote) && (goal.kind.split(':').count() != 3 || goal.kind.starts_with(':')) {
+        if (goal.custom || goal.remote)
+            && (goal.kind.bytes().filter(|byte| *byte == b':').count() != 2 || goal.kind.starts_with(':'))
+        {
             return Err(RegistrationError::malformed_type(urn, &goal.kind));
         }
         if let Some(parent) = &goal.parent
@@ -64,8 +66,12 @@ impl Planner {
 
     /// Begins a registration: finds its identity, its old state and its provider. The default provider's own steps, if
     /// it is needed for the first time, come along in [`Registration::before`].
-    pub fn begin(&mut self, mut goal: Goal) -> Result<Registration, RegistrationError> {
-        let urn = self.urn_of(&goal);
+    pub fn begin(&mut self, goal: Goal) -> Result<Registration, RegistrationError> {
+        self.begin_as(self.urn_of(&goal), goal)
+    }
+
+    /// As [`Planner::begin`], for a registration whose URN ([`Planner::urn_of`]) is known already.
+    pub fn begin_as(&mut self, urn: Urn, mut goal: Goal) -> Result<Registration, RegistrationError> {
         self.guard_identity(&urn, &goal)?;
         self.share_urns(&mut goal);
         let old = self.find_old(&urn, &goal)?;
@@ -162,16 +168,15 @@ impl Planner {
         let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
         let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
         let replace_with = goal.replace_with.iter().map(|urn| (Reference::ReplaceWith, urn));
-        let provider = goal.provider.rsplit_once("::").map(|(urn, _)| Urn::unchecked(urn)).filter(|_| goal.custom);
-        let provider = provider.iter().map(|urn| (Reference::Provider, urn));
-        match dependencies
-            .chain(deleted_with)
-            .chain(replace_with)
-            .chain(provider)
-            .find(|(_, named)| !self.registered.contains_key(*named))
-        {
-            None => Ok(()),
-            Some((reference, missing)) => Err(RegistrationError::missing_reference(urn, reference, missing)),
+        let named = dependencies.chain(deleted_with).chain(replace_with);
+        if let Some((reference, missing)) = named.into_iter().find(|(_, named)| !self.registered.contains_key(*named)) {
+            return Err(RegistrationError::missing_reference(urn, reference, missing));
+        }
+        match reference_parts(&goal.provider).filter(|_| goal.custom) {
+            Some((provider, _)) if !self.registered.contains_key(provider) => {
+                Err(RegistrationError::missing_reference(urn, Reference::Provider, &Urn::unchecked(provider)))
+            }
+            _ => Ok(()),
         }
     }
 

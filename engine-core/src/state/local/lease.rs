@@ -15,8 +15,10 @@ use async_trait::async_trait;
 use crate::environment::Environment;
 use crate::environment::files::{self, Files, LockedFile, OpenFile, OpenMode, io_error};
 use crate::environment::platform::OwnProcess;
+use crate::environment::side_by_side::{LONG_TEXT, side_by_side};
 use crate::error::{Error, Result};
 use crate::state::backend::{Lease, StoredStack};
+use crate::state::checkpoint::summary::Summary;
 
 use super::epoch::{epoch_in, epoch_text};
 use super::generations;
@@ -289,11 +291,14 @@ impl Lease for LocalLease {
     }
 
     async fn replace(&self, checkpoint: &[u8], keep: usize) -> Result<()> {
-        let staged = self.with(|_| self.files.stage(checkpoint, self.epoch))?;
+        // A long one is summed up while the disk is waited for.
+        let stage = || self.with(|_| self.files.stage(checkpoint, self.epoch));
+        let (staged, summary) = side_by_side(checkpoint.len() >= LONG_TEXT, stage, || Summary::of(checkpoint));
+        let staged = staged?;
         let keep_and_replace = || {
             generations::add(&self.files, keep)?;
             self.files.replace(&staged)?;
-            summaries::keep(&self.files, checkpoint);
+            summaries::keep(&self.files, summary);
             Ok(())
         };
         let replaced = self.fenced(|_| keep_and_replace()).await;

@@ -33,6 +33,7 @@ use async_trait::async_trait;
 use crate::error::{Error, Result};
 
 use super::backend::{Backend, Generation, Lease, ListedStack, StackFilter, StoredEntry, StoredStack};
+use super::checkpoint::summary::Summary;
 use super::name::StackName;
 use crate::environment::{Environment, files};
 use crate::holder::Holder;
@@ -125,7 +126,7 @@ impl Backend for LocalBackend {
         let lease = self.take_lease(stack, "maloko stack init")?;
         let written = files.create(checkpoint);
         if matches!(written, Ok(true)) {
-            summaries::keep(&files, checkpoint);
+            summaries::keep(&files, Summary::of(checkpoint));
         }
         lease.give_back()?;
         if written? { Ok(()) } else { Err(exists()) }

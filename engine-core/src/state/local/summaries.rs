@@ -8,10 +8,10 @@ use crate::state::checkpoint::summary::Summary;
 
 use super::layout::StackFiles;
 
-/// Keeps the summary of a checkpoint that was written just now, and nobody else can write.
-pub(super) fn keep(stack: &StackFiles, checkpoint: &[u8]) {
+/// Keeps the summary of the checkpoint that was written just now, and nobody else can write.
+pub(super) fn keep(stack: &StackFiles, summary: Option<Summary>) {
     let disk = &*stack.disk;
-    let made = Summary::of(checkpoint).zip(disk.stamp(&stack.checkpoint).ok().flatten());
+    let made = summary.zip(disk.stamp(&stack.checkpoint).ok().flatten());
     let kept = made.is_some_and(|(summary, stamp)| {
         files::write_passing(disk, &stack.summary, text(&stamp, &summary).as_bytes()).is_ok()
     });
