@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::fault::{Fault, Result};
+use crate::ignored::Ignored;
 use crate::language::Language;
 use crate::program::{PROJECT_FILES, Program};
 
@@ -16,19 +17,25 @@ use crate::program::{PROJECT_FILES, Program};
 const NOT_OURS: [&str; 4] = ["node_modules", "__pycache__", "sdks", "target"];
 /// What a virtual environment has at its top.
 const OF_VIRTUAL_ENVIRONMENT: &str = "pyvenv.cfg";
-/// The files that a function can be made of.
+/// The files that a function can be made of, the code first.
 const PYTHON_FILES: [&str; 1] = ["py"];
 const NODE_FILES: [&str; 7] = ["js", "cjs", "mjs", "ts", "cts", "mts", "json"];
+const NODE_CODE: usize = 6;
 /// How many digits of a digest there are for programs.
 const CODE_DIGITS: usize = 8;
 
-/// The digest of all programs of each language. `state` is the directory in which the stacks are kept, where there is one: each run
-/// changes it. `only_in` is the fleet's directory, where its programs may run in that one alone.
-pub(crate) fn of_programs(
-    programs: &[Arc<Program>],
-    state: Option<&Path>,
-    only_in: Option<&Path>,
-) -> Result<BTreeMap<String, String>> {
+/// Where a fleet is.
+pub(crate) struct Site<'a> {
+    /// The directory of its file.
+    pub(crate) directory: &'a Path,
+    /// The directory in which its stacks are kept, where there is one: each run changes it.
+    pub(crate) state: Option<&'a Path>,
+    /// May its programs run in that directory alone?
+    pub(crate) is_only_here: bool,
+}
+
+/// The digest of all programs of each language.
+pub(crate) fn of_programs(programs: &[Arc<Program>], site: &Site<'_>) -> Result<BTreeMap<String, String>> {
     let mut known: BTreeMap<(PathBuf, Option<Language>), String> = BTreeMap::new();
     let mut languages: BTreeMap<Language, Sha256> = BTreeMap::new();
     for program in programs {
@@ -39,7 +46,7 @@ pub(crate) fn of_programs(
             (program.path.clone(), None)
         };
         if !known.contains_key(&place) {
-            let digest = of_directory(&place.0, place.1, state).map_err(|error| {
+            let digest = of_directory(&place.0, place.1, site).map_err(|error| {
                 Fault::new(format!("{}: the program cannot be read: {error}; check its permissions", place.0.display()))
             })?;
             known.insert(place.clone(), digest);
@@ -48,8 +55,8 @@ pub(crate) fn of_programs(
         part(whole, program.name.as_bytes());
         part(whole, known[&place].as_bytes());
     }
-    if let Some(directory) = only_in {
-        let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_path_buf());
+    if site.is_only_here {
+        let directory = std::fs::canonicalize(site.directory).unwrap_or_else(|_| site.directory.to_path_buf());
         for whole in languages.values_mut() {
             part(whole, directory.to_string_lossy().as_bytes());
         }
@@ -76,11 +83,13 @@ fn hex(whole: Sha256, digits: usize) -> String {
     whole.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).take(digits).collect()
 }
 
-/// The digest of the files below a directory; with a language only of those that its functions can be made of.
-fn of_directory(directory: &Path, functions_of: Option<Language>, state: Option<&Path>) -> io::Result<String> {
+/// The digest of the files below a directory; with a language only of those that its functions can be made of. Of what git
+/// ignores only code counts: a program may be compiled into a directory that is ignored.
+fn of_directory(directory: &Path, functions_of: Option<Language>, site: &Site<'_>) -> io::Result<String> {
     let mut files = Vec::new();
-    let mut folders = vec![(directory.to_path_buf(), String::new())];
-    while let Some((folder, shown)) = folders.pop() {
+    let mut folders =
+        vec![(directory.to_path_buf(), String::new(), Ignored::between(site.directory, directory), false)];
+    while let Some((folder, shown, ignored, is_ignored)) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
             let (kind, name) = (entry.file_type()?, entry.file_name().to_string_lossy().into_owned());
@@ -89,12 +98,18 @@ fn of_directory(directory: &Path, functions_of: Option<Language>, state: Option<
             if name.starts_with('.') {
                 continue;
             }
+            let is_ignored = is_ignored || ignored.has(&path, kind.is_dir());
             if kind.is_dir() {
                 let is_installed = NOT_OURS.contains(&name.as_str()) || path.join(OF_VIRTUAL_ENVIRONMENT).exists();
-                if !is_installed && state.is_none_or(|state| path != state) {
-                    folders.push((path, format!("{shown}/")));
+                if !is_installed && site.state.is_none_or(|state| path != state) {
+                    let ignored = if is_ignored { ignored.clone() } else { ignored.within(&path) };
+                    folders.push((path, format!("{shown}/"), ignored, is_ignored));
                 }
-            } else if kind.is_file() && !is_settings(&name) && functions_of.is_none_or(|of| is_source(&name, of)) {
+            } else if kind.is_file()
+                && !is_settings(&name)
+                && functions_of.is_none_or(|of| is_source(&name, of))
+                && (!is_ignored || is_code(&name))
+            {
                 files.push((shown, path));
             }
         }
@@ -115,10 +130,17 @@ fn is_settings(name: &str) -> bool {
 }
 
 fn is_source(name: &str, language: Language) -> bool {
-    let endings: &[&str] = match language {
-        Language::Python => &PYTHON_FILES,
-        Language::NodeJs => &NODE_FILES,
-    };
+    match language {
+        Language::Python => ends_in(name, &PYTHON_FILES),
+        Language::NodeJs => ends_in(name, &NODE_FILES),
+    }
+}
+
+fn is_code(name: &str) -> bool {
+    ends_in(name, &PYTHON_FILES) || ends_in(name, &NODE_FILES[..NODE_CODE])
+}
+
+fn ends_in(name: &str, endings: &[&str]) -> bool {
     Path::new(name).extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending))
 }
 

@@ -54,6 +54,22 @@ fn what_is_no_part_of_a_program_changes_nothing() {
 }
 
 #[test]
+fn of_what_git_ignores_only_code_counts() {
+    let of = |path: &str| {
+        let ignoring =
+            || fleet().with(".gitignore", "*.log\n").with("net/.gitignore", "notes/\ndist/\n!dist/keep.txt\n");
+        assert_eq!(code(&ignoring(), "python"), code(&fleet(), "python"));
+        code(&ignoring().with(path, "x"), "python") != code(&fleet(), "python")
+    };
+    for written in ["net/notes/todo.txt", "net/notes/todo.json", "net/up.log", "net/lib/up.log", "net/dist/keep.txt"] {
+        assert!(!of(written), "{written}");
+    }
+    for part in ["net/dist/index.js", "net/notes/made.py", "net/other.txt"] {
+        assert!(of(part), "{part}");
+    }
+}
+
+#[test]
 fn where_state_is_kept_is_no_part_of_a_program() {
     let of = |url: &str| {
         let fleet = Fleet::new(&format!("name: a\nbackend: {url}\nstacks: [{{ program: net, stack: a }}]\n"));

@@ -11,6 +11,7 @@ mod digest;
 mod document;
 mod fault;
 mod functions;
+mod ignored;
 mod language;
 mod needs;
 mod plan;

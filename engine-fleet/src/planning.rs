@@ -5,7 +5,7 @@ use std::path::Path;
 
 use maloko_core::message::suggestions::listed;
 
-use crate::digest;
+use crate::digest::{self, Site};
 use crate::document::Document;
 use crate::fault::Result;
 use crate::needs::{self, Needs};
@@ -73,9 +73,10 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
     let limits = Limits { at_a_time: request.at_a_time.or(limits.at_a_time), ..limits };
     let state = backend.as_deref().and_then(|url| url.strip_prefix("file://")).map(Path::new);
     // A copy of the fleet's directory has a state of its own, which workers of the original must not take for theirs.
-    let only_in = state.filter(|path| is_below(path)).map(|_| document.directory.as_path());
+    let is_only_here = state.is_some_and(is_below);
     let state = state.map(|path| document.directory.join(path));
-    let code = digest::of_programs(&stacks.programs, state.as_deref(), only_in)?;
+    let site = Site { directory: &document.directory, state: state.as_deref(), is_only_here };
+    let code = digest::of_programs(&stacks.programs, &site)?;
     let (fleet, verb) = (name.to_owned(), request.verb.clone());
     let (hash, directory) = (String::new(), String::new());
     let plan = Plan {
