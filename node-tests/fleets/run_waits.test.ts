@@ -14,7 +14,17 @@ const END = {
     attempts: 1,
     seconds: 1,
 };
-const RESULT = { fleet: "f", verb: "up", outcome: "done", stopped: "", seconds: 1, counts: {}, ends: [END] };
+const COUNTS = {
+    done: 1,
+    unchanged: 0,
+    running: 0,
+    retrying: 0,
+    failed: 0,
+    skipped: 0,
+    cancelled: 0,
+    waiting: 0,
+};
+const RESULT = { fleet: "f", verb: "up", outcome: "done", stopped: "", seconds: 1, counts: COUNTS, ends: [END] };
 
 // What the package makes of a client and a handle, which is no part of its types.
 const MadeRun = Run as unknown as new (client: Client, handle: WorkflowHandle) => Run;
@@ -36,15 +46,18 @@ const { temporal } = besideClient("@temporalio/proto") as {
 };
 
 /** What the server knows of a run that has ended. */
-const ENDED = temporal.api.workflowservice.v1.DescribeWorkflowExecutionResponse?.fromObject({
-    workflowExecutionInfo: {
-        execution: { workflowId: "f-up-1", runId: "1" },
-        type: { name: "maloko.FleetRun" },
-        status: "WORKFLOW_EXECUTION_STATUS_COMPLETED",
-        historyLength: 1,
-        startTime: { seconds: 1 },
-    },
-});
+function ended(as: "CANCELED" | "COMPLETED") {
+    return temporal.api.workflowservice.v1.DescribeWorkflowExecutionResponse?.fromObject({
+        workflowExecutionInfo: {
+            execution: { workflowId: "f-up-1", runId: "1" },
+            type: { name: "maloko.FleetRun" },
+            status: `WORKFLOW_EXECUTION_STATUS_${as}`,
+            historyLength: 1,
+            startTime: { seconds: 1 },
+            closeTime: { seconds: 3 },
+        },
+    });
+}
 
 function payloadsOf(value: unknown) {
     const data = Buffer.from(JSON.stringify(value));
@@ -53,20 +66,25 @@ function payloadsOf(value: unknown) {
 
 /** A run that has one stack, at a server that refuses so before it answers. `asked`: how often it was asked. */
 function runAt(...refusals: Error[]): { run: Run; asked: () => number } {
+    // One that was cancelled leaves no result: its workers answer.
+    return runThat("CANCELED", refusals);
+}
+
+function runThat(how: "CANCELED" | "COMPLETED", refusals: Error[]): { run: Run; asked: () => number } {
     let asked = 0;
     const next = <T>(answer: T): Promise<T> => {
         asked += 1;
         const refused = refusals.shift();
         return refused === undefined ? Promise.resolve(answer) : Promise.reject(refused);
     };
-    const ended = { workflowExecutionCompletedEventAttributes: { result: payloadsOf(RESULT) } };
+    const last = { workflowExecutionCompletedEventAttributes: { result: payloadsOf(RESULT) } };
     const workflowService = {
         queryWorkflow: ({ query }: { query: { queryArgs: { payloads: [{ data: Uint8Array }] } } }) => {
             const since = Number(Buffer.from(query.queryArgs.payloads[0].data).toString());
-            return next({ queryResult: payloadsOf([END].slice(since)) });
+            return how === "COMPLETED" ? Promise.reject(NOBODY) : next({ queryResult: payloadsOf([END].slice(since)) });
         },
-        getWorkflowExecutionHistory: () => next({ history: { events: [ended] } }),
-        describeWorkflowExecution: () => Promise.resolve(ENDED),
+        getWorkflowExecutionHistory: () => next({ history: { events: [last] } }),
+        describeWorkflowExecution: () => Promise.resolve(ended(how)),
     };
     const connection = {
         workflowService,
@@ -94,6 +112,16 @@ test("ends and the result wait for whoever answers", async () => {
     expect(one.asked()).toBe(5);
     expect(result.outcome).toBe("done");
     expect(other.asked()).toBe(2);
+});
+
+test("what a run came to is told without its workers", async () => {
+    const { run } = runThat("COMPLETED", []);
+
+    const told = await run.progress();
+
+    expect(await stacksOf(run)).toEqual(["tenant/t0"]);
+    expect(told).toMatchObject({ state: "ended", outcome: "done", stacks: 1, counts: { done: 1 } });
+    expect(told).toMatchObject({ seconds: 1, began: 2, wave: 1, waves: 1, failuresInAll: 0, atWork: [] });
 });
 
 test("a run that is not there is told without the words of others", async () => {

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +22,18 @@ END = {
     "attempts": 1,
     "seconds": 1.0,
 }
-RESULT = {"fleet": "f", "verb": "up", "outcome": "done", "stopped": "", "seconds": 1.0, "counts": {}, "ends": [END]}
+COUNTS = {
+    "done": 1,
+    "unchanged": 0,
+    "running": 0,
+    "retrying": 0,
+    "failed": 0,
+    "skipped": 0,
+    "cancelled": 0,
+    "waiting": 0,
+}
+RESULT = {"fleet": "f", "verb": "up", "outcome": "done", "stopped": "", "seconds": 1.0, "counts": COUNTS, "ends": [END]}
+CLOSED = datetime(2026, 1, 2, tzinfo=timezone.utc)
 AWAY = RPCError("connection refused", RPCStatusCode.UNAVAILABLE, b"")
 NOBODY = RPCError("no poller seen for task queue recently", RPCStatusCode.FAILED_PRECONDITION, b"")
 UNKNOWN = RPCError("workflow not found", RPCStatusCode.NOT_FOUND, b"")
@@ -35,6 +47,8 @@ class Handle:
     """
 
     id = "f-up-1"
+    # One that was cancelled leaves no result: its workers answer.
+    status = "CANCELED"
 
     def __init__(self, *told: Exception) -> None:
         self._told = list(told)
@@ -49,13 +63,13 @@ class Handle:
         self._next()
         return [END][args[0] :]
 
-    async def result(self) -> dict[str, Any]:
+    async def result(self, **_: Any) -> dict[str, Any]:
         self._next()
         return RESULT
 
     async def describe(self, **_: Any) -> Any:
-        pending = SimpleNamespace(pending_workflow_task=SimpleNamespace(attempt=1))
-        return SimpleNamespace(status=SimpleNamespace(name="COMPLETED"), raw_description=pending)
+        pending = SimpleNamespace(pending_workflow_task=SimpleNamespace(attempt=1), pending_activities=[])
+        return SimpleNamespace(status=SimpleNamespace(name=self.status), raw_description=pending, close_time=CLOSED)
 
 
 def run_of(*told: Exception) -> tuple[Run, Handle]:
@@ -77,6 +91,19 @@ def test_ends_and_the_result_wait_for_whoever_answers() -> None:
     run, handle = run_of(AWAY, NOBODY)
     assert run.result().outcome == "done"
     assert handle.asked == 3
+
+
+def test_what_a_run_came_to_is_told_without_its_workers() -> None:
+    run, handle = run_of()
+    handle.status = "COMPLETED"
+    handle.query = None  # type: ignore[method-assign,assignment]
+
+    told = run.progress()
+
+    assert [end.stack for end in run.ends()] == ["tenant/t0"]
+    assert (told.state, told.outcome, told.stacks, told.counts["done"]) == ("ended", "done", 1, 1)
+    assert (told.seconds, told.began) == (1.0, CLOSED.timestamp() - 1)
+    assert (told.wave, told.waves, told.failures_in_all, told.at_work) == (1, 1, 0, [])
 
 
 def test_a_run_that_is_not_there_is_told_without_the_words_of_others() -> None:

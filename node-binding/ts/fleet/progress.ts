@@ -6,9 +6,10 @@ import { VARIABLE } from "./codec";
 import { ofRecords } from "./connection";
 import { outcomeOf } from "./course/course";
 import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
+import { endsLeft, type Left, leftBy, progressLeft } from "./ended-runs";
 import { temporal } from "./packages";
 import { stackOf } from "./queues";
-import type { Counts, ProgressAnswer } from "./wire";
+import type { Counts, ProgressAnswer, StackEnd } from "./wire";
 
 /** A stack that is worked on, or waits to be. */
 export interface StackProgress {
@@ -96,11 +97,23 @@ export function hasEnded(description: Description): boolean {
     return !GOES_ON.includes(description.status.name);
 }
 
-/** What the workflow of a run answers; throws a `NoAnswerError` when nobody does in its place. */
-export async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>): Promise<T> {
+/** How far a run is, as its workflow says or its result. Throws a `NoAnswerError` when nobody answers in its place. */
+export function progressAnswer(handle: WorkflowHandle): Promise<ProgressAnswer> {
+    return answerOf(handle, () => handle.query<ProgressAnswer>("progress"), progressLeft);
+}
+
+/** Which of a run's stacks have ended, from a number on, in the same way. */
+export function endsAnswer(handle: WorkflowHandle, since: number, most: number): Promise<StackEnd[]> {
+    const ask = () => handle.query<StackEnd[], [number, number]>("ends", since, most);
+    return answerOf(handle, ask, (left) => endsLeft(left, since, most));
+}
+
+// What the workflow of a run answers; of one that has ended, what its result says of that.
+async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>, ofLeft: (left: Left) => T): Promise<T> {
     let refusal: unknown;
     try {
-        return await handle.client.withDeadline(Date.now() + ANSWERS_WITHIN, ask);
+        const left = await leftBy(handle, await described(handle));
+        return left === undefined ? await handle.client.withDeadline(Date.now() + ANSWERS_WITHIN, ask) : ofLeft(left);
     } catch (error) {
         refusal = refusalOf(handle.workflowId, error);
     }
@@ -160,7 +173,7 @@ async function isStuck(handle: WorkflowHandle): Promise<boolean> {
 
 /** Asks the run and the server; throws a `NoAnswerError` when nobody answers. */
 export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
-    const told = await answerOf(handle, () => handle.query<ProgressAnswer>("progress"));
+    const told = await progressAnswer(handle);
     const description = await described(handle);
     const infos = description.raw.pendingActivities ?? [];
     const pending = await Promise.all(infos.map(async (info) => atWork(info, await failureOf(info, handle))));

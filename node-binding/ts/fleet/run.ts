@@ -5,18 +5,16 @@ import { dataConverter } from "./codec";
 import { connect } from "./connection";
 import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
-import { answerOf, described, hasEnded, type Progress, progressOf, refusalOf } from "./progress";
+import { described, endsAnswer, hasEnded, type Progress, progressAnswer, progressOf, refusalOf } from "./progress";
 import { flowQueue } from "./queues";
 import {
     type Counts,
     type Engine,
     type Order,
     type Plan,
-    type ProgressAnswer,
     RUN,
     type RunEnd,
     type RunOptions,
-    type StackEnd,
     verbOf,
 } from "./wire";
 
@@ -231,15 +229,13 @@ export class Run {
     }
 
     async #ends(since: number): Promise<End[]> {
-        const ask = () => this.#handle.query<StackEnd[], [number, number]>("ends", since, PAGE);
-        const told = await answerOf(this.#handle, ask);
+        const told = await endsAnswer(this.#handle, since, PAGE);
         return told.map((end) => new End(end));
     }
 
     // A workflow that was cancelled has no result; it still answers.
     async #cancelled(): Promise<Result> {
-        const ask = () => this.#handle.query<ProgressAnswer>("progress");
-        const { fleet, verb, stopped, began, now, counts } = await answerOf(this.#handle, ask);
+        const { fleet, verb, stopped, began, now, counts } = await progressAnswer(this.#handle);
         const ends = await this.allEnds();
         const seconds = Math.round((now - began) * 1000) / 1000;
         return new Result(this.id, fleet, verb, "cancelled", stopped, seconds, counts, ends);

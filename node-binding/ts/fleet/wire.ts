@@ -245,8 +245,14 @@ export interface RunEnd {
     seconds: number;
     counts: Counts;
     ends: StackEnd[];
+    /** Runs of earlier versions do not say when they began, nor which waves they had. */
+    began?: number;
+    wave?: number;
+    waves?: number;
 }
 
+/** Failures, and stacks that wait, that a run's workflow tells of when it is asked for its progress. */
+export const SHOWN = 10;
 /** The name of the workflow. */
 export const RUN = "maloko.FleetRun";
 /** The name of a stack's activity. */

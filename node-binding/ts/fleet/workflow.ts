@@ -33,6 +33,7 @@ import {
     STACK,
     STACKS,
     type StackEnd,
+    SHOWN,
     type StackSpec,
     verbOf,
     type Work,
@@ -42,8 +43,6 @@ import {
 const STACKS_AN_EXECUTION = 1000;
 const FIRST_WAIT = "1s";
 const MAX_WAIT = "30s";
-/** Failures and stacks that `progress` tells of. */
-const SHOWN = 10;
 /** Characters that the server takes of a key for turns. */
 const KEY_LENGTH = 64;
 
@@ -257,6 +256,9 @@ class FleetRun {
             seconds: rounded(now() - this.#began),
             counts,
             ends: [...this.#course.ends.values()],
+            began: this.#began,
+            wave: this.#course.wave + 1,
+            waves: Math.max(plan.waves.length, 1),
         };
     }
 

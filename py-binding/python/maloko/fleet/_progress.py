@@ -15,8 +15,10 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from maloko.fleet._codec import VARIABLE
 from maloko.fleet._course._course import outcome_of
+from maloko.fleet._ended_runs import answer_of, left_by
 from maloko.fleet._ends import End, FleetError, NoAnswerError, UnreadableError
 from maloko.fleet._queues import stack_of
+from maloko.fleet._wire import RunEnd
 
 _ANSWERS_WITHIN = timedelta(seconds=10)
 """The server does not wait longer for a worker that answers a question."""
@@ -99,10 +101,13 @@ def has_ended(description: WorkflowExecutionDescription) -> bool:
 
 
 async def asked(handle: WorkflowHandle[Any, Any], query: str, *arguments: Any) -> Any:
-    """What the workflow of a run answers.
+    """What the workflow of a run answers; of one that has ended, what its result says of that.
 
     :raises NoAnswerError: when nobody answers in its place
     """
+    left = await _left_by(handle)
+    if left is not None:
+        return answer_of(left, query, arguments)
     try:
         return await handle.query(query, args=arguments, rpc_timeout=_ANSWERS_WITHIN)
     except RPCError as error:
@@ -118,13 +123,20 @@ async def asked(handle: WorkflowHandle[Any, Any], query: str, *arguments: Any) -
     raise NoAnswerError(handle.id, is_stuck=await _is_stuck(handle))
 
 
+async def _left_by(handle: WorkflowHandle[Any, Any]) -> RunEnd | None:
+    try:
+        return await left_by(handle, await described(handle))
+    except UnreadableError as error:
+        raise error.of(handle.id) from None
+
+
 async def described(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription:
     """What the server knows of a run.
 
     :raises NoAnswerError: when it does not answer
     """
     try:
-        return await handle.describe()
+        return await handle.describe(rpc_timeout=_ANSWERS_WITHIN)
     except RPCError as error:
         raise refused(handle.id, error) from None
 

@@ -257,6 +257,30 @@ class BatchEnd(TypedDict):
     """What the one after those has changed, where it was begun and may succeed when it is begun again."""
 
 
+class RunEndDetails(TypedDict, total=False):
+    """What runs of earlier versions do not say at their end."""
+
+    began: float
+    wave: int
+    waves: int
+
+
+class RunEnd(RunEndDetails):
+    """What a run's workflow gives at its end."""
+
+    fleet: str
+    verb: str
+    outcome: str
+    stopped: str
+    seconds: float
+    counts: dict[str, int]
+    ends: list[StackEnd]
+
+
+SHOWN = 10
+"""Failures, and stacks that wait, that a run's workflow tells of when it is asked for its progress."""
+
+
 def is_success(outcome: Outcome) -> bool:
     """Is a stack that ended so as it was asked for?"""
     return outcome in ("done", "unchanged")

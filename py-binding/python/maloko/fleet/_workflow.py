@@ -17,10 +17,12 @@ from maloko.fleet._queues import batch_id, stack_queue
 from maloko.fleet._wire import (
     ATTEMPTS_A_START,
     RUN,
+    SHOWN,
     STACK,
     STACKS,
     BatchEnd,
     Order,
+    RunEnd,
     StackEnd,
     StackSpec,
     Work,
@@ -30,8 +32,6 @@ from maloko.fleet._wire import (
 _STACKS_AN_EXECUTION = 1000
 """After so many the run goes on with a new history; a history of the server must not become too long."""
 _FIRST_WAIT, _MAX_WAIT = timedelta(seconds=1), timedelta(seconds=30)
-_SHOWN = 10
-"""Failures and stacks that `progress` tells of."""
 
 
 @workflow.defn(name=RUN)
@@ -55,7 +55,7 @@ class FleetRun:
         self._run = f"{info.workflow_id}/{info.first_execution_run_id}"
 
     @workflow.run
-    async def run(self, order: Order) -> dict[str, Any]:
+    async def run(self, order: Order) -> RunEnd:
         try:
             await self._go_on()
         except asyncio.CancelledError:
@@ -190,7 +190,7 @@ class FleetRun:
         value = None if label is None else stack["labels"].get(label)
         return Priority.default if value is None else Priority(fairness_key=value[:64])
 
-    def _result(self) -> dict[str, Any]:
+    def _result(self) -> RunEnd:
         counts = self._course.counts()
         return {
             "fleet": self._plan["fleet"],
@@ -200,6 +200,9 @@ class FleetRun:
             "seconds": round(workflow.time() - self._began, 3),
             "counts": counts,
             "ends": list(self._course.ends.values()),
+            "began": self._began,
+            "wave": self._course.wave + 1,
+            "waves": max(len(self._plan["waves"]), 1),
         }
 
     @workflow.query
@@ -218,9 +221,9 @@ class FleetRun:
             "counts": course.counts(),
             "paused": course.paused,
             "stopped": course.stopped,
-            "retries": [(*retry, self._texts.get(retry[0], "")) for retry in course.retries()[:_SHOWN]],
+            "retries": [(*retry, self._texts.get(retry[0], "")) for retry in course.retries()[:SHOWN]],
             "maxAttempts": self._plan["retry"]["provider"],
-            "failures": failures[-_SHOWN:],
+            "failures": failures[-SHOWN:],
             "failuresInAll": len(failures),
         }
 
