@@ -142,6 +142,8 @@ pub struct OperationEnd {
     pub read: Vec<String>,
     /// The first warnings, in a line each, without secrets.
     pub warnings: Vec<String>,
+    /// Where it changes nothing, the first differences that it has found, in a line each, without secrets.
+    pub differences: Vec<String>,
     /// What was recorded of the run, for [`crate::page_of_record`]; `None` where that is too much.
     pub page: Option<String>,
 }
@@ -150,7 +152,7 @@ impl OperationEnd {
     pub(crate) fn new(
         report: &Report,
         exception: Option<ErrorText>,
-        warnings: Vec<String>,
+        (warnings, differences): (Vec<String>, Vec<String>),
         page: Option<String>,
     ) -> Self {
         Self {
@@ -165,6 +167,7 @@ impl OperationEnd {
             method: report.method,
             read: report.read.clone(),
             warnings,
+            differences,
             page,
         }
     }

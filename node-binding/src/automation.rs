@@ -116,6 +116,7 @@ fn described(finished: &CommandOutcome) -> Value {
             "method": end.method,
             "read": end.read,
             "warnings": end.warnings,
+            "differences": end.differences,
             "page": end.page,
         })
     });

@@ -72,11 +72,15 @@ test("a stack is made, read and removed", async () => {
     const made = await deployed(where, "up", { plan: "gold" });
     expect(made).toMatchObject({ outcome: "done", changes: { create: 4 }, succeeded: true });
     expect((await deployed(where, "up", { plan: "gold" })).outcome).toBe("unchanged");
-    expect((await deployed(where, "preview", { plan: "silver" })).changes).toEqual({ same: 1, update: 3 });
+    const preview = await deployed(where, "preview", { plan: "silver" });
+    expect(preview.changes).toEqual({ same: 1, update: 3 });
+    const updates = [0, 1, 2].map((number) => `update Resource file-${number} [~plan]`);
+    expect([...preview.differences].sort()).toEqual(updates);
     const objects = join(where.directory, "world", "objects", "acme");
     rmSync(join(objects, readdirSync(objects)[0] as string));
     const drift = await deployed(where, "refresh", {}, { previewOnly: true });
-    expect(drift.outcome, "the drift is told").toBe("done");
+    const gone = expect.stringMatching(/^Resource file-\d gone$/) as string;
+    expect(drift).toMatchObject({ outcome: "done", differences: [gone] });
     expect((await deployed(where, "destroy")).outcome).toBe("done");
 });
 

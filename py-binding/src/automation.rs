@@ -73,7 +73,7 @@ fn deliver(call: impl for<'py> FnOnce(Python<'py>) -> PyResult<Py<PyAny>>) {
 }
 
 /// Outcome, counts by op, was the state written, the first error, the exception behind it, its URN and method, the other
-/// stacks that were read, warnings, and the record for the page.
+/// stacks that were read, warnings, differences, and the record for the page.
 type Operation = (
     &'static str,
     BTreeMap<&'static str, u64>,
@@ -82,7 +82,7 @@ type Operation = (
     Option<Py<PyAny>>,
     Option<String>,
     Option<&'static str>,
-    (Vec<String>, Vec<String>, Option<String>),
+    (Vec<String>, Vec<String>, Vec<String>, Option<String>),
 );
 
 /// One run of the command line.
@@ -138,7 +138,7 @@ impl LibraryRun {
     /// the same; then the exception is raised.
     #[pyo3(signature = (
         language_host: "object", host: "object"
-    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, tuple[list[str], list[str], str | None]] | None, str | None]")]
+    ) -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, tuple[list[str], list[str], list[str], str | None]] | None, str | None]")]
     fn run(
         &self,
         py: Python<'_>,
@@ -184,6 +184,6 @@ fn told(py: Python<'_>, end: OperationEnd) -> Operation {
     let outcome = end.outcome.name();
     let exception = end.source.as_ref().and_then(|source| exception_of(py, source));
     let urn = end.urn.map(|urn| urn.as_str().to_owned());
-    let told = (end.read, end.warnings, end.page);
+    let told = (end.read, end.warnings, end.differences, end.page);
     (outcome, end.changes, end.state_written, end.error, exception, urn, end.method, told)
 }

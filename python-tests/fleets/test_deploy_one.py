@@ -53,9 +53,13 @@ def test_a_stack_is_made_read_and_removed(place: dict[str, Any]) -> None:
     made = deployed(place, config={"plan": "gold"})
     assert (made.outcome, made.changes, made.succeeded) == ("done", {"create": 4}, True)
     assert deployed(place, config={"plan": "gold"}).outcome == "unchanged"
-    assert deployed(place, "preview", config={"plan": "silver"}).changes == {"same": 1, "update": 3}
+    preview = deployed(place, "preview", config={"plan": "silver"})
+    assert preview.changes == {"same": 1, "update": 3}
+    assert sorted(preview.differences) == [f"update Resource file-{number} [~plan]" for number in range(3)]
     next((place["directory"] / "world" / "objects" / "acme").iterdir()).unlink()
-    assert deployed(place, "refresh", preview_only=True).outcome == "done", "the drift is told"
+    drift = deployed(place, "refresh", preview_only=True)
+    (gone,) = drift.differences
+    assert (drift.outcome, gone.startswith("Resource file-"), gone.endswith(" gone")) == ("done", True, True)
     assert deployed(place, "destroy").outcome == "done"
 
 

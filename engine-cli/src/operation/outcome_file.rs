@@ -91,13 +91,15 @@ pub(super) struct RunOutcome<'a> {
     pub(super) exception: Option<ErrorText>,
     /// Its first warnings.
     pub(super) warnings: Vec<String>,
+    /// The first differences that it has found, where it changes nothing.
+    pub(super) differences: Vec<String>,
     /// What was recorded of the run.
     pub(super) page: Option<&'a str>,
 }
 
 /// Writes the file of `--outcome-file`.
 pub(super) fn write(context: &Context, file: &Path, told: &RunOutcome<'_>) -> Result<()> {
-    let RunOutcome { report, exception, warnings, page } = told;
+    let RunOutcome { report, exception, warnings, differences, page } = told;
     let exception = exception.as_ref().map(
         |ErrorText { kind, message, traceback }| json!({ "type": kind, "message": message, "traceback": traceback }),
     );
@@ -111,6 +113,7 @@ pub(super) fn write(context: &Context, file: &Path, told: &RunOutcome<'_>) -> Re
         "exception": exception,
         "read": report.read,
         "warnings": warnings,
+        "differences": differences,
         "page": page,
         "why": why_of(report).map(|why| why.to_json()),
     });

@@ -87,15 +87,17 @@ pub(super) async fn run(
     let is_kept = is_noted && (!request.is_dry() || is_for_library);
     let record = show.page.as_ref().filter(|_| is_kept).and_then(|page| page.record());
     let warnings = || show.warnings.as_ref().map(|warnings| warnings.lines(&redactor)).unwrap_or_default();
+    let differences = || show.differences.as_ref().map(|found| found.lines(&redactor)).unwrap_or_default();
     let exception = || super::isolated::exception_of(&*workplace.context.language_host, &report, &redactor);
     if let Some(library) = &workplace.context.library {
-        library.ended(OperationEnd::new(&report, exception(), warnings(), record.clone()));
+        library.ended(OperationEnd::new(&report, exception(), (warnings(), differences()), record.clone()));
     }
     if let Some(file) = &request.operate.run.outcome_file {
         let told = outcome_file::RunOutcome {
             report: &report,
             exception: exception(),
             warnings: warnings(),
+            differences: differences(),
             page: record.as_deref(),
         };
         outcome_file::write(workplace.context, file, &told)?;

@@ -13,6 +13,7 @@ use super::preview_outcome::{Fan, Recorder};
 use super::request::Request;
 use super::streams::{SharedBuffer, standard_error, standard_output};
 use super::update_plan::PlanWriter;
+use super::watchers::differences::Differences;
 use super::watchers::telemetry;
 use super::watchers::told::Watchers;
 use super::watchers::warnings::Warnings;
@@ -40,6 +41,8 @@ pub(super) struct Show {
     pub(super) page: Option<Arc<page::Recorder>>,
     /// For libraries, which read no output: the first warnings.
     pub(super) warnings: Option<Arc<Warnings>>,
+    /// For libraries, where nothing is changed: the first differences.
+    pub(super) differences: Option<Arc<Differences>>,
     /// For those who asked for traces or metrics.
     pub(super) telemetry: Option<Arc<Telemetry>>,
 }
@@ -120,6 +123,7 @@ impl Show {
         } else if flags.run.summary.is_some() {
             out = standard_error(workplace)?;
         }
+        let is_for_library = library.is_some() || flags.run.outcome_file.is_some();
         Ok(Self {
             watchers: Watchers { display: display::open(mode, options, out), events, event_stream },
             recorder: (is_pass || after_preview).then(Arc::<Recorder>::default),
@@ -134,7 +138,8 @@ impl Show {
                 })
                 .map(|_| Arc::default()),
             page: None,
-            warnings: (library.is_some() || flags.run.outcome_file.is_some()).then(Arc::default),
+            warnings: is_for_library.then(Arc::default),
+            differences: (is_for_library && request.is_dry()).then(Arc::default),
             telemetry: None,
         })
     }
@@ -155,6 +160,7 @@ impl Show {
         watchers.extend(self.page.iter().map(|page| Arc::clone(page) as Arc<dyn EventSink>));
         watchers.extend(telemetry::sink(self.telemetry.as_ref()));
         watchers.extend(self.warnings.iter().map(|warnings| Arc::clone(warnings) as Arc<dyn EventSink>));
+        watchers.extend(self.differences.iter().map(|found| Arc::clone(found) as Arc<dyn EventSink>));
         match watchers.len() {
             1 => watchers.swap_remove(0),
             _ => Arc::new(Fan(watchers)),

@@ -34,6 +34,8 @@ struct StackEnd {
     #[serde(default)]
     warnings: Vec<String>,
     #[serde(default)]
+    differences: Vec<String>,
+    #[serde(default)]
     outputs: Option<Map<String, Json>>,
 }
 
@@ -62,6 +64,15 @@ impl StackEnd {
     fn changed(&self) -> String {
         changes(self.changes.iter().flatten())
     }
+
+    /// What a look has found, as far as it was told.
+    fn found(&self) -> String {
+        let told = self.differences.len() as u64;
+        let all: u64 =
+            self.changes.iter().flatten().filter(|(change, _)| is_change(change)).map(|(_, number)| number).sum();
+        let list = cell(&self.differences.join("; "));
+        if told > 0 && all > told { format!("{list}; and {} more", all - told) } else { list }
+    }
 }
 
 /// What did not go well (those with the same reason in one row), what a look has found, outputs, and a line that counts all.
@@ -83,9 +94,8 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
             "preview" => "changes",
             _ => "done",
         };
-        shown.add_rows(
-            found.iter().take(SHOWN).map(|end| [word.to_owned(), cell(&end.id), end.changed(), String::new()]),
-        );
+        shown
+            .add_rows(found.iter().take(SHOWN).map(|end| [word.to_owned(), cell(&end.id), end.changed(), end.found()]));
         if found.len() > SHOWN {
             more.push(format!("and {} more with {word}: `--json` lists them", found.len() - SHOWN));
         }
@@ -176,5 +186,9 @@ fn summary(results: &Results) -> String {
 }
 
 fn changes<'a>(all: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
-    numbered(all.filter(|(change, number)| !NO_CHANGE.contains(&change.as_str()) && **number > 0))
+    numbered(all.filter(|(change, number)| is_change(change) && **number > 0))
+}
+
+fn is_change(change: &str) -> bool {
+    !NO_CHANGE.contains(&change)
 }

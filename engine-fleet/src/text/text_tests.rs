@@ -92,23 +92,29 @@ cancelled  c                    the run was cancelled
 #[test]
 fn looks_name_the_stacks_that_differ_and_outputs_are_shown() {
     let ends = [
-        serde_json::json!({"id": "a", "outcome": "done", "changes": {"update": 2, "same": 1}}),
+        serde_json::json!({"id": "a", "outcome": "done", "changes": {"update": 2, "same": 1}, "differences": ["Note b changed [~size]"]}),
         serde_json::json!({"id": "b", "outcome": "unchanged", "changes": {"same": 3}}),
     ];
     let told = results_of("preview", &ends);
     assert_eq!(
         told,
-        "changes  a  2 update\nrun a-up-1   preview   done in 3.0s   1 differ  2 unchanged   resources: 2 update\n"
+        "changes  a  2 update  Note b changed [~size]; and 1 more\nrun a-up-1   preview   done in 3.0s   1 differ  2 unchanged   resources: 2 update\n"
     );
     let told = results_of("up", &ends);
-    assert_eq!(told, "done  a  2 update\nrun a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 2 update\n");
+    assert_eq!(
+        told,
+        "done  a  2 update  Note b changed [~size]; and 1 more\nrun a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 2 update\n"
+    );
     let many = (0..21)
         .map(|number| serde_json::json!({"id": format!("s{number}"), "outcome": "done", "changes": {"update": 1}}));
     let told = results_of("up", &many.collect::<Vec<_>>());
     assert_eq!(told, "run a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 21 update\n");
     let told = results_of("drift", &ends);
     let next = "nothing was changed: `maloko fleet refresh` takes it into the states; a `maloko fleet up` after that undoes it\n";
-    assert!(told.starts_with("drift  a  2 update\n") && told.ends_with(next), "{told}");
+    assert!(
+        told.starts_with("drift  a  2 update  Note b changed [~size]; and 1 more\n") && told.ends_with(next),
+        "{told}"
+    );
     let end = serde_json::json!({"id": "a", "outcome": "unchanged", "outputs": {"url": "https://a", "ports": [1, 2]}});
     let told = results_of("up", &[end]);
     assert!(told.starts_with("output  a  url    https://a\noutput  a  ports  [1,2]\nrun"), "{told}");

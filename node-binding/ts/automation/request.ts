@@ -82,6 +82,8 @@ export interface OperationEnd {
     read: string[];
     /** The first warnings, in a line each, without secrets. */
     warnings: string[];
+    /** Where it changes nothing, the first differences that it has found, in a line each, without secrets. */
+    differences: string[];
     /** What was kept of the run for its page; `null` where it was too much. */
     page?: string | null;
 }

@@ -217,10 +217,11 @@ export class StackCommands {
     #end({ code, operation, why }: CommandResult): AttemptEnd {
         const { id } = this.#stack;
         const changes = Object.fromEntries(Object.entries(operation?.changes ?? {}).filter(([, count]) => count > 0));
-        const { read = [], warnings = [] } = operation ?? {};
+        const { read = [], warnings = [], differences = [] } = operation ?? {};
         if (code === 0) {
             const changed = Object.keys(changes).some((op) => !NO_CHANGE.includes(op));
-            return { id, outcome: changed ? "done" : "unchanged", changes, reason: "", text: "", read, warnings };
+            const outcome = changed ? "done" : "unchanged";
+            return { id, outcome, changes, reason: "", text: "", read, warnings, differences };
         }
         const cancelled = code === CANCELLED && (why === undefined || why.reason === "cancelled");
         return {

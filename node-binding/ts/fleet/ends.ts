@@ -68,6 +68,8 @@ export class End {
     readonly read: string[];
     /** The first warnings of its last operation, in a line each, without secrets. */
     readonly warnings: string[];
+    /** Of a preview or a look for drift, the first differences, in a line each, without secrets. */
+    readonly differences: string[];
     /** How often it was begun. */
     readonly attempts: number;
     /** How long the last attempt took. */
@@ -90,6 +92,7 @@ export class End {
         this.needs = told.needs ?? undefined;
         this.read = told.read ?? [];
         this.warnings = told.warnings ?? [];
+        this.differences = told.differences ?? [];
         this.attempts = told.attempts;
         this.seconds = told.seconds;
         this.worker = told.worker ?? "";
@@ -108,7 +111,7 @@ export class End {
 
     /** @internal The same for another process; what is not known is left out. */
     wire(): StackEnd {
-        const { urn, method, retryAfter, needs, read, warnings, worker, outputs } = this;
+        const { urn, method, retryAfter, needs, read, warnings, differences, worker, outputs } = this;
         return {
             id: this.stack,
             outcome: this.outcome,
@@ -123,6 +126,7 @@ export class End {
             ...(needs === undefined ? {} : { needs }),
             ...(read.length === 0 ? {} : { read }),
             ...(warnings.length === 0 ? {} : { warnings }),
+            ...(differences.length === 0 ? {} : { differences }),
             ...(worker === "" ? {} : { worker }),
             ...(outputs === undefined ? {} : { outputs }),
         };

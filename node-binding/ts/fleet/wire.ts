@@ -122,6 +122,8 @@ export interface StackEnd {
     read?: string[];
     /** The first warnings of its last operation, in a line each, without secrets. */
     warnings?: string[];
+    /** Of a preview or a look for drift, the first differences, in a line each, without secrets. */
+    differences?: string[];
     worker?: string;
     outputs?: Record<string, unknown>;
 }

@@ -273,7 +273,7 @@ class LibraryRun:
         """
         A report of progress as JSON, from any thread.
         """
-    def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, tuple[list[str], list[str], str | None]] | None, str | None]":
+    def run(self, /, language_host: "object", host: "object") -> "tuple[int, str, tuple[str, dict[str, int], bool, str | None, BaseException | None, str | None, str | None, tuple[list[str], list[str], list[str], str | None]] | None, str | None]":
         """
         Runs to the end on this thread, on which no event loop may be running, and gives the exit code, the last message
         and, for an operation that has begun, its outcome; last, where it failed, why, as JSON. `language_host` is a `maloko._command_line.language_host.LanguageHost` or its like, `host` a

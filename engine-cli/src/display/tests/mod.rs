@@ -7,6 +7,7 @@ mod json;
 mod order;
 mod plain;
 mod reasons;
+mod step_line;
 mod story;
 mod summary;
 mod terminal;

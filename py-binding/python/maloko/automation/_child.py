@@ -215,6 +215,7 @@ def _read_outcome(file: Path) -> tuple[Operation | None, Why | None]:
         method=told["method"],
         read=tuple(told["read"]),
         warnings=tuple(told["warnings"]),
+        differences=tuple(told["differences"]),
         page=told["page"],
     )
     return operation, why

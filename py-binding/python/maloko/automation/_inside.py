@@ -111,7 +111,7 @@ def run_inside(
             BaseException | None,
             str | None,
             str | None,
-            tuple[list[str], list[str], str | None],
+            tuple[list[str], list[str], list[str], str | None],
         ]
         | None,
         str | None,
@@ -139,8 +139,9 @@ def run_inside(
         delivery.close()
     operation = None
     if end is not None:
-        outcome, changes, _, error, exception, urn, method, (read, warnings, page) = end
-        operation = Operation(outcome, changes, error, exception, urn, method, tuple(read), tuple(warnings), page)
+        outcome, changes, _, error, exception, urn, method, (read, warnings, differences, page) = end
+        told = (tuple(read), tuple(warnings), tuple(differences), page)
+        operation = Operation(outcome, changes, error, exception, urn, method, *told)
     result = CommandResult(stdout=listeners.out.text(), stderr=listeners.err.text(), code=code)
     return CommandOutcome(result, operation, why_of_json(why))
 

@@ -29,6 +29,8 @@ class Operation:
     """The other stacks that the program has read, each `PROJECT/STACK`."""
     warnings: tuple[str, ...] = ()
     """The first warnings, in a line each, without secrets."""
+    differences: tuple[str, ...] = ()
+    """Where it changes nothing, the first differences that it has found, in a line each, without secrets."""
     page: str | None = None
     """What was kept of the run for its page; `None` where it was too much."""
 

@@ -30,7 +30,7 @@ from maloko.fleet._course._earlier_changes import NO_CHANGE
 from maloko.fleet._ends import End, FleetError
 from maloko.fleet._printed import printing
 from maloko.fleet._programs import load_program
-from maloko.fleet._wire import StackSpec
+from maloko.fleet._wire import Outcome, StackSpec
 
 _OPERATIONS = {
     "up": ["up", "--yes", "--skip-preview"],
@@ -248,9 +248,11 @@ class StackCommands:
         changes = {} if operation is None else {op: count for op, count in operation.changes.items() if count}
         read = () if operation is None else operation.read
         warnings = () if operation is None else operation.warnings
+        differences = () if operation is None else operation.differences
         if finished.result.code == 0:
             changed = any(op not in NO_CHANGE for op in changes)
-            return End(name, "done" if changed else "unchanged", changes, read=read, warnings=warnings)
+            outcome: Outcome = "done" if changed else "unchanged"
+            return End(name, outcome, changes, read=read, warnings=warnings, differences=differences)
         cancelled = finished.result.code == _CANCELLED and (why is None or why.reason is Reason.CANCELLED)
         return End(
             name,

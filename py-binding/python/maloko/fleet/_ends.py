@@ -87,6 +87,8 @@ class End:
     """The other stacks that its program has read, each `PROJECT/STACK`."""
     warnings: tuple[str, ...] = ()
     """The first warnings of its last operation, in a line each, without secrets."""
+    differences: tuple[str, ...] = ()
+    """Of a preview or a look for drift, the first differences, in a line each, without secrets."""
     attempts: int = 1
     """How often it was begun."""
     seconds: float = 0.0
@@ -121,6 +123,7 @@ class End:
             needs=end.get("needs"),
             read=tuple(end.get("read") or ()),
             warnings=tuple(end.get("warnings") or ()),
+            differences=tuple(end.get("differences") or ()),
             attempts=end["attempts"],
             seconds=end["seconds"],
             worker=end.get("worker", ""),
@@ -150,6 +153,8 @@ class End:
             told["read"] = list(self.read)
         if self.warnings:
             told["warnings"] = list(self.warnings)
+        if self.differences:
+            told["differences"] = list(self.differences)
         if self.worker:
             told["worker"] = self.worker
         if self.outputs is not None:

@@ -143,6 +143,8 @@ class EndDetails(TypedDict, total=False):
     """The other stacks that its program has read: `project/stack`."""
     warnings: list[str]
     """The first warnings of its last operation, in a line each, without secrets."""
+    differences: list[str]
+    """Of a preview or a look for drift, the first differences, in a line each, without secrets."""
     worker: str
     outputs: dict[str, object]
 
