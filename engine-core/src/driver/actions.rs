@@ -1,4 +1,4 @@
-//! What goes into a run, and what comes out of it. [`crate::run`] shows how a loop hands it to and fro.
+//! What goes into a run, and what comes out of it. [`crate::run`] shows how a loop hands it over, both ways.
 
 use std::time::{Duration, Instant};
 

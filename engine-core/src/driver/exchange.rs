@@ -17,9 +17,10 @@ use crate::driver::actions::{Action, FlowId, Moment, Wait, WaitId};
 use crate::driver::outside_calls::{AnyOutsideCall, Durable, LostOutcome, Reply, RunCall};
 
 /// What flows leave, and what they wait for.
-pub(crate) struct Exchange(AtomicRefCell<Books>);
+pub(crate) struct Exchange(AtomicRefCell<Pending>);
 
-struct Books {
+/// Actions that were left, and waits that are not over.
+struct Pending {
     actions: Vec<Action>,
     waiting: HashMap<WaitId, oneshot::Sender<Reply>, foldhash::fast::FixedState>,
     next_wait_id: WaitId,
@@ -58,7 +59,7 @@ impl Drop for WatchedWait<'_> {
 
 impl Exchange {
     pub(crate) fn new(moment: Moment) -> Self {
-        Self(AtomicRefCell::new(Books {
+        Self(AtomicRefCell::new(Pending {
             actions: Vec::new(),
             waiting: HashMap::default(),
             next_wait_id: 0,
@@ -135,17 +136,17 @@ impl Exchange {
 
     /// Leaves word that a resource has to wait; the wait is over when what this gives is dropped.
     pub(crate) fn begin_wait(&self, kind: ActivityKind, urn: &Urn, name: &'static str) -> WatchedWait<'_> {
-        let mut books = self.0.borrow_mut();
-        books.next_wait += 1;
-        let number = books.next_wait;
-        books.actions.push(Action::NoteWait(Wait::Began { number, kind, urn: urn.clone(), name }));
+        let mut pending = self.0.borrow_mut();
+        pending.next_wait += 1;
+        let number = pending.next_wait;
+        pending.actions.push(Action::NoteWait(Wait::Began { number, kind, urn: urn.clone(), name }));
         WatchedWait { exchange: self, number }
     }
 
     pub(crate) fn new_flow(&self) -> FlowId {
-        let mut books = self.0.borrow_mut();
-        books.next_flow += 1;
-        books.next_flow
+        let mut pending = self.0.borrow_mut();
+        pending.next_flow += 1;
+        pending.next_flow
     }
 
     /// Says which flow goes on from here.
@@ -161,11 +162,11 @@ impl Exchange {
 
     fn leave_call(&self, call: AnyOutsideCall) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
-        let mut books = self.0.borrow_mut();
-        books.next_wait_id += 1;
-        let (wait_id, flow) = (books.next_wait_id, books.current);
-        books.waiting.insert(wait_id, sender);
-        books.actions.push(Action::Do { flow, wait_id, call });
+        let mut pending = self.0.borrow_mut();
+        pending.next_wait_id += 1;
+        let (wait_id, flow) = (pending.next_wait_id, pending.current);
+        pending.waiting.insert(wait_id, sender);
+        pending.actions.push(Action::Do { flow, wait_id, call });
         receiver
     }
 
@@ -177,11 +178,11 @@ impl Exchange {
     /// Appends to the journal. `waiting` is the flow that waits until that is durable; without it, the present one.
     pub(crate) fn append(&self, changes: Vec<Change>, with_next: bool, waiting: Option<FlowId>) -> PendingRecord {
         let (sender, receiver) = oneshot::channel();
-        let mut books = self.0.borrow_mut();
-        books.next_wait_id += 1;
-        let (wait_id, flow) = (books.next_wait_id, waiting.unwrap_or(books.current));
-        books.waiting.insert(wait_id, sender);
-        books.actions.push(Action::Append { changes, with_next, awaited: Some((flow, wait_id)) });
+        let mut pending = self.0.borrow_mut();
+        pending.next_wait_id += 1;
+        let (wait_id, flow) = (pending.next_wait_id, waiting.unwrap_or(pending.current));
+        pending.waiting.insert(wait_id, sender);
+        pending.actions.push(Action::Append { changes, with_next, awaited: Some((flow, wait_id)) });
         PendingRecord(receiver)
     }
 }

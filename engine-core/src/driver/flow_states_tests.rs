@@ -19,6 +19,20 @@ const REGISTRATION: [RegistrationState; 8] = [
     RegistrationState::TakingSteps,
 ];
 
+/// A state that is missing here does not compile: the list above has it, too.
+fn is_listed(state: RegistrationState) -> bool {
+    match state {
+        RegistrationState::Settling
+        | RegistrationState::AwaitingTurn
+        | RegistrationState::AwaitingDeletion
+        | RegistrationState::FindingProvider
+        | RegistrationState::Planning
+        | RegistrationState::AwaitingOtherPlans
+        | RegistrationState::LookingForObject
+        | RegistrationState::TakingSteps => REGISTRATION.contains(&state),
+    }
+}
+
 fn urn(name: &str) -> Urn {
     Urn::unchecked(&format!("urn:pulumi:dev::proj::pulumi-python:dynamic:Thing::{name}"))
 }
@@ -35,7 +49,7 @@ fn told(flow_states: &FlowStates) -> Vec<(String, Option<Op>, &'static str)> {
 fn every_state_is_reached_and_what_takes_steps_is_the_last() {
     let leads = |from: RegistrationState| REGISTRATION.into_iter().filter(move |to| from.leads_to(*to));
     let reached = |to| REGISTRATION.into_iter().any(|from| from.leads_to(to));
-    assert!(REGISTRATION[1..].iter().all(|to| reached(*to)));
+    assert!(REGISTRATION[1..].iter().all(|to| reached(*to) && is_listed(*to)));
     assert!(!reached(RegistrationState::Settling));
     assert_eq!(leads(RegistrationState::TakingSteps).count(), 0);
 }

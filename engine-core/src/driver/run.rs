@@ -65,7 +65,7 @@ impl fmt::Debug for Run {
         formatter
             .debug_struct("Run")
             .field("flows", &flows)
-            .field("flows", &self.all.doors.flow_states)
+            .field("flow_states", &self.all.doors.flow_states)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Which live object serves a resource, and the calls that are made of it (design: "Which provider object is called").
+//! Who serves a resource, a live object, the engine or a plugin, and the calls that are made (docs/explanation/how-a-provider-is-found.md).
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;

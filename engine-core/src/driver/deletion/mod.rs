@@ -1,9 +1,9 @@
 //! Deleting what is no longer wanted, and what a replacement deletes before itself.
 
 pub(super) mod deletions_first;
+pub(super) mod exclude_protected;
 pub(super) mod leftovers;
 mod needs;
-pub(super) mod protected;
 pub(super) mod waiting;
 
 use std::sync::Arc;

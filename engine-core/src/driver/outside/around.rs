@@ -36,7 +36,7 @@ pub struct Outside {
     pub(in crate::driver) limits: Arc<TimeLimits>,
     pub(in crate::driver) events: Arc<dyn EventSink>,
     counts: Arc<Counts>,
-    /// The waits for permits that somebody watches.
+    /// The waits that somebody watches.
     waits: Mutex<HashMap<u64, Ongoing>>,
     started: Duration,
 }

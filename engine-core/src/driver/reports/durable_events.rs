@@ -21,16 +21,16 @@ use crate::urn::Urn;
 use crate::driver::actions::FlowId;
 use crate::driver::exchange::PendingRecord;
 use crate::driver::reports::Reports;
-use crate::driver::reports::event_queue::{Beginning, Books, Message, ReportQueue};
+use crate::driver::reports::event_queue::{Beginning, Message, ReportQueue, Unreported};
 
 impl Reports {
     /// Reports an event of a step, after all events of steps before.
     pub(crate) fn emit(&self, event: Event) {
         let mut event = Some(event);
-        let message = |books: &mut Books| match event.take() {
+        let message = |unreported: &mut Unreported| match event.take() {
             Some(Event::StepStarted(step)) => {
                 let beginning = Arc::<Beginning>::default();
-                books.unreported.insert(step.urn.clone(), Arc::clone(&beginning));
+                unreported.steps.insert(step.urn.clone(), Arc::clone(&beginning));
                 Message::Started(Box::new(step), beginning)
             }
             event => Message::Event(Box::new(event.unwrap_or(Event::End))),
@@ -45,7 +45,7 @@ impl Reports {
     /// Reports a message. An error about a step that nobody knows yet comes behind its beginning: a step without an error of its
     /// own is taken for one that was cancelled. All else is reported at once, for the run may be killed.
     pub(super) fn emit_diagnostic(&self, message: Diagnostic) {
-        let is_early = |urn: &Urn| self.durable_events.books().unreported.contains_key(urn);
+        let is_early = |urn: &Urn| self.durable_events.unreported().steps.contains_key(urn);
         if message.severity == Severity::Error && message.urn.as_ref().is_some_and(is_early) {
             self.emit(Event::Diagnostic(message));
         } else {
@@ -61,7 +61,7 @@ impl Reports {
 
     /// Reports that the provider of a resource is called now, at once if its step was reported, else right behind that.
     pub(crate) fn call_began(&self, urn: &Urn) {
-        if let Some(beginning) = self.durable_events.books().unreported.get(urn) {
+        if let Some(beginning) = self.durable_events.unreported().steps.get(urn) {
             let mut beginning = beginning.0.borrow_mut();
             if !beginning.reported {
                 beginning.called.get_or_insert(self.exchange.moment().instant);
@@ -83,10 +83,10 @@ impl Reports {
             let now = self.exchange.moment().instant;
             self.exchange.call_began(urn.clone(), now.saturating_duration_since(called));
         }
-        let mut books = self.durable_events.books();
+        let mut unreported = self.durable_events.unreported();
         // A later step of the resource may be waiting behind this one.
-        if books.unreported.get(&urn).is_some_and(|latest| Arc::ptr_eq(latest, beginning)) {
-            books.unreported.remove(&urn);
+        if unreported.steps.get(&urn).is_some_and(|latest| Arc::ptr_eq(latest, beginning)) {
+            unreported.steps.remove(&urn);
         }
     }
 
@@ -113,12 +113,12 @@ impl Reports {
 
     /// The flow that reports steps; begins with the first one that waits for the disk.
     pub(crate) fn reporting_flow(self: &Arc<Self>) -> FlowId {
-        if let Some((flow, _)) = &self.durable_events.books().reporting {
+        if let Some((flow, _)) = &self.durable_events.unreported().reporting {
             return *flow;
         }
         let (queue, messages) = unbounded();
         let flow = self.exchange.new_flow();
-        self.durable_events.books().reporting = Some((flow, queue));
+        self.durable_events.unreported().reporting = Some((flow, queue));
         let reports = Arc::clone(self);
         self.exchange.begin(flow, move || Box::pin(async move { reports.report(ReportQueue(messages)).await }));
         flow

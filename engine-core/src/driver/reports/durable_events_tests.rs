@@ -18,7 +18,7 @@ impl Held {
     fn new() -> Self {
         let world = OutsideWorld::new(Operation::new(OperationKind::Update, "proj", "dev"));
         let (queue, messages) = unbounded();
-        world.flows.doors.reports.durable_events.books().reporting = Some((1, queue));
+        world.flows.doors.reports.durable_events.unreported().reporting = Some((1, queue));
         Self { world, messages }
     }
 
@@ -78,7 +78,7 @@ fn a_call_that_overtakes_the_report_of_its_step_is_reported_right_behind_it_with
     assert!(held.heard().is_empty());
     held.go_on();
     assert_eq!(held.heard(), ["create a began", "a was called 12 s ago"]);
-    assert!(held.world.flows.doors.reports.durable_events.books().unreported.is_empty());
+    assert!(held.world.flows.doors.reports.durable_events.unreported().steps.is_empty());
 }
 
 #[test]

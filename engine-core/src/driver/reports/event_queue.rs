@@ -17,14 +17,14 @@ use crate::driver::exchange::PendingRecord;
 
 /// Reports of steps that wait for the disk, and those behind them.
 #[derive(Default)]
-pub(crate) struct DurableEvents(AtomicRefCell<Books>);
+pub(crate) struct DurableEvents(AtomicRefCell<Unreported>);
 
 #[derive(Default)]
-pub(crate) struct Books {
+pub(crate) struct Unreported {
     /// The flow that reports them, and what it is handed.
     pub(crate) reporting: Option<(FlowId, UnboundedSender<Message>)>,
     /// By resource: the latest step that began and was not reported yet.
-    pub(crate) unreported: UrnMap<Arc<Beginning>>,
+    pub(crate) steps: UrnMap<Arc<Beginning>>,
 }
 
 /// A step whose beginning is still to be reported. Its call may overtake that: it waits for its own record to be durable,
@@ -54,15 +54,15 @@ pub(crate) enum Message {
 }
 
 impl DurableEvents {
-    pub(crate) fn books(&self) -> AtomicRefMut<'_, Books> {
+    pub(crate) fn unreported(&self) -> AtomicRefMut<'_, Unreported> {
         self.0.borrow_mut()
     }
 
     /// Hands it to the flow that reports steps; `false` when there is none yet.
-    pub(crate) fn send(&self, message: impl FnOnce(&mut Books) -> Message) -> bool {
-        let mut books = self.books();
-        let Some((_, queue)) = books.reporting.clone() else { return false };
-        let message = message(&mut books);
+    pub(crate) fn send(&self, message: impl FnOnce(&mut Unreported) -> Message) -> bool {
+        let mut unreported = self.unreported();
+        let Some((_, queue)) = unreported.reporting.clone() else { return false };
+        let message = message(&mut unreported);
         // The flow lives as long as the run.
         drop(queue.unbounded_send(message));
         true

@@ -111,7 +111,7 @@ impl Steps {
             occasion: Occasion { old: Some(resource), new: None },
             late: &|operation| LateOutcome::Deletion { step: step.clone(), number, operation },
         };
-        let (operation, answer) = self.calls.call_retried(call, method).await?;
+        let (operation, answer) = self.calls.call_with_error_hooks(call, method).await?;
         if let Err(error) = &answer
             && matches!(
                 error.kind,

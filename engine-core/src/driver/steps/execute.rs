@@ -33,7 +33,7 @@ struct StepOutcome {
 
 impl Steps {
     /// Takes one step of a registration. Gives the state that it led to, or `None` when it failed and the run goes on
-    /// without it. `resolved` is the live object of custom resources.
+    /// without it. `resolved` serves custom resources.
     pub(crate) async fn act(
         &self,
         step: Step,
@@ -88,7 +88,7 @@ impl Steps {
     async fn take(&self, step: &Step, resolved: Option<&ResolvedProvider>) -> Result<StepOutcome, ProviderError> {
         let resource = match step.op {
             Op::Replace => {
-                // The new state is the one of the other half, made or to be made.
+                // The new state is the one of the create that goes with it, made or to be made.
                 self.journal.resource(&step.urn).map(|(_, resource)| resource).or_else(|| step.new.clone())
             }
             Op::Same => self.keep(step),
@@ -306,7 +306,7 @@ impl Steps {
             occasion: Occasion::of(step, Some(&resource)),
             late: &|operation| LateOutcome::Change { step: step.clone(), resource: Arc::clone(&resource), operation },
         };
-        let (operation, answer) = self.calls.call_retried(call, method).await?;
+        let (operation, answer) = self.calls.call_with_error_hooks(call, method).await?;
         let resource = Arc::unwrap_or_clone(resource);
         let CallOutcome { resource, error, written } = self.outcomes.settle(step, resource, answer, operation).await?;
         match error {

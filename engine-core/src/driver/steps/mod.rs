@@ -3,12 +3,12 @@
 pub(super) mod adopt;
 mod call_pace;
 pub(super) mod delete;
+pub(super) mod error_hooks;
 pub(super) mod execute;
 mod late_answers;
 pub(super) mod late_calls;
 pub(super) mod outcomes;
 pub(super) mod resource_states;
-pub(super) mod retry;
 pub(super) mod write_ahead;
 
 use std::sync::Arc;

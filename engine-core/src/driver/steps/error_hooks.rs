@@ -12,7 +12,7 @@ use crate::driver::steps::write_ahead::JournalledCall;
 impl JournalledCalls {
     /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
     /// no hook is told: after them the object may exist, and another attempt would make a second one.
-    pub(super) async fn call_retried(
+    pub(super) async fn call_with_error_hooks(
         self: &Arc<Self>,
         call: JournalledCall<'_>,
         mut method: Method,
