@@ -86,7 +86,7 @@ def prepare(folder: Path, language: str) -> list[str]:
         subprocess.run([*pip, "parver==0.5"], check=True)
         return [str(ROOT / ".venv" / "bin" / "maloko")]
     npm = ["npm", "install", "--no-save", "--silent", "--no-audit", "--no-fund"]
-    subprocess.run([*npm, "@pulumi/aws@6.83.0", "@pulumi/pulumi@3.270.0"], cwd=folder, check=True)
+    subprocess.run([*npm, "@pulumi/aws@6.83.0", "@pulumi/pulumi@3.276.0"], cwd=folder, check=True)
     return [str(ROOT / "node-tests" / "node_modules" / ".bin" / "maloko")]
 
 

@@ -224,6 +224,10 @@ function watch(monitor, seen) {
             for (const place of ["sourceposition", "stacktrace"]) {
                 delete told[place];
             }
+            // Younger than what was recorded of the official SDKs; most requests do not set it.
+            if (told.usesOutputValues === false) {
+                delete told.usesOutputValues;
+            }
             // Structures over the wire are easier to read as what they mean.
             for (const struct of ["object", "properties", "args"]) {
                 const found = request[`get${struct[0].toUpperCase()}${struct.slice(1)}`]?.();

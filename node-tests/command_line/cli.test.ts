@@ -87,7 +87,7 @@ test("version and about name the interpreter and the SDK", () => {
     expect(it.ok("version")).toContain(version);
     const about = it.ok("about");
     expect(about).toContain(process.version);
-    expect(about).toContain("3.270.0");
+    expect(about).toContain("3.276.0");
 });
 
 test("commands that need no program do not load the SDK", () => {

@@ -156,6 +156,23 @@ test("a run for which nobody answers is watched until somebody does", async () =
     expect(said()).toContain("1 done");
 });
 
+test("a run that begins beside another one says so", async () => {
+    const fleet = new FleetFolder(server());
+    fleet.write(stacksOf(2, { holds: "true" }));
+    fleet.worker();
+    const first = fleet.detached("up");
+    await until(() => fleet.command(["history", "--json"]).stdout.includes(first), "the first one in the list");
+    expect(fleet.command(["up", "--yes", "--detach"]).stderr, "it is the same").not.toContain("goes on, too");
+
+    const told = fleet.command(["up", "--stack", "t0", "--yes", "--detach", "--json"]);
+
+    const { run: second } = JSON.parse(told.stdout) as { run: string };
+    expect(second).not.toBe(first);
+    expect(told.stderr).toContain(`run ${first} goes on, too: a stack that both work on waits`);
+    fleet.letGo();
+    expect([first, second].map((run) => fleet.results(run).outcome)).toEqual(["done", "done"]);
+});
+
 nightly("runs of another key are listed and cancelled", async () => {
     const fleet = new FleetFolder(server());
     fleet.write(stacksOf(2, { holds: "true" }));

@@ -53,9 +53,9 @@ test("without a place that results depend on the error names the SDK and the sea
         changed(it, `${file}.js`, change, () => {
             const { status, output } = it.run(...UP);
             expect(status, name).not.toBe(0);
-            expect(output).toContain("@pulumi/pulumi 3.270.0");
+            expect(output).toContain("@pulumi/pulumi 3.276.0");
             expect(output).toContain(`${file}.${name}`);
-            expect(output).toContain("npm install @pulumi/pulumi@3.270.0");
+            expect(output).toContain("npm install @pulumi/pulumi@3.276.0");
             expect(it.resources()).toEqual([]);
         });
     }
@@ -123,7 +123,7 @@ nightly("places that only speed depends on are done without", () => {
 
 test("an SDK that is newer than the tested ones is a warning", () => {
     const it = withOwnSdk();
-    const newer = (text: string) => text.replace('"version": "3.270.0"', '"version": "3.9999.0"');
+    const newer = (text: string) => text.replace('"version": "3.276.0"', '"version": "3.9999.0"');
     changed(it, "package.json", newer, () => {
         const { status, output } = it.run(...UP);
         expect(status).toBe(0);

@@ -58,6 +58,7 @@ export interface ToldEnd {
 
 /** What came of a run, with the ends by stack. */
 export interface ToldResult {
+    outcome: string;
     run: string;
     counts: Record<string, number>;
     ends: Record<string, ToldEnd>;

@@ -194,6 +194,22 @@ def test_a_run_for_which_nobody_answers_is_watched_until_somebody_does(fleet: Fl
     assert "1 done" in said.read_text()
 
 
+def test_a_run_that_begins_beside_another_one_says_so(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(2, holds="true"))
+    fleet.worker()
+    first = fleet.detached("up")
+    until(lambda: first in fleet.command("history", "--json").stdout, "the first one in the list")
+    assert fleet.command("up", "--yes", "--detach").stderr.count("goes on, too") == 0, "it is the same"
+
+    told = fleet.command("up", "--stack", "t0", "--yes", "--detach", "--json")
+
+    second = json.loads(told.stdout)["run"]
+    assert second != first
+    assert f"run {first} goes on, too: a stack that both work on waits" in told.stderr
+    fleet.let_go()
+    assert {fleet.results(run)["outcome"] for run in (first, second)} == {"done"}
+
+
 def test_runs_of_another_key_are_listed_and_cancelled(fleet: FleetFolder) -> None:
     fleet.write(stacks_of(2, holds="true"))
     fleet.variables["MALOKO_FLEET_KEY"] = base64.b64encode(bytes(32)).decode()

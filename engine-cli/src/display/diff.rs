@@ -10,12 +10,13 @@ use maloko_core::value::{PropertyMap, Value};
 use similar::{ChangeTag, TextDiff};
 
 use super::delta::{Body, Change, Comparison, DiffValues, Kind, Leaf, leaves, listing};
+use super::drift;
 use super::json_text;
 use super::paint::Paint;
 use super::path::{label, parse, parse_hidden};
 use super::redact::{SecretDisplay, Visible};
 use super::values::{inline, is_long_text, short};
-use super::words::{TypeNames, count, reason, words};
+use super::words::{TypeNames, count, reason, result, words};
 
 /// Above this many bytes the lines of two texts are not compared.
 const COMPARABLE_TEXT: usize = 256 * 1024;
@@ -240,6 +241,25 @@ pub(super) fn changed_keys(step: &StepMetadata) -> String {
     named.truncate(NAMED_KEYS);
     let list = named.join(", ");
     if rest == 0 { list } else { format!("{list} and {} more", count(rest)) }
+}
+
+/// What a step comes to, for who looks at many stacks and reads no output: `update Note plain [~content]`, and of what a refresh
+/// finds `Note plain changed [~content]`. `None` for a step that changes nothing, and for one that another one tells of.
+#[must_use]
+pub(crate) fn step_line(step: &StepMetadata) -> Option<String> {
+    let op = result(step);
+    let is_told_with_another = matches!(op, Op::CreateReplacement | Op::DeleteReplaced | Op::DiscardReplaced);
+    let changes_nothing = matches!(op, Op::Same | Op::Read | Op::ReadReplacement | Op::Refresh | Op::Discard);
+    if is_told_with_another || changes_nothing || step.urn.is_default_provider() {
+        return None;
+    }
+    let title = TypeNames::default().title(&step.urn);
+    let line = match drift::word(op).filter(|_| step.op == Op::Refresh) {
+        Some(found) => format!("{title} {found}"),
+        None => format!("{} {title}", words(op).plan),
+    };
+    let keys = if op == Op::Delete { String::new() } else { changed_keys(step) };
+    Some(if keys.is_empty() { line } else { format!("{line} [{keys}]") })
 }
 
 /// The properties that a step changes: those that the provider names, else those that differ, as the text has them.

@@ -15,7 +15,6 @@ mod policies;
 mod reasons;
 mod redact;
 mod screen;
-mod step_line;
 mod summary;
 mod table;
 mod tree;
@@ -39,11 +38,10 @@ use maloko_core::policy::{PackId, PolicyViolation};
 pub use maloko_core::redaction::Redactor;
 
 pub(crate) use delta::{Kind, Leaf};
-pub(crate) use diff::leaves_of;
+pub(crate) use diff::{leaves_of, step_line};
 pub(crate) use order::in_order;
 pub(crate) use reasons::{CauseKind, Reasons, ReplacementCause};
 pub(crate) use redact::{SecretDisplay, Visible};
-pub(crate) use step_line::step_line;
 
 /// After so long a call that goes on is mentioned in plain lines, unless `MALOKO_PROGRESS_SECONDS` says otherwise.
 pub(crate) const MENTION_AFTER: Duration = Duration::from_secs(20);

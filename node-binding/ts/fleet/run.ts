@@ -7,16 +7,7 @@ import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
 import { described, endsAnswer, hasEnded, type Progress, progressAnswer, progressOf, refusalOf } from "./progress";
 import { flowQueue } from "./queues";
-import {
-    type Counts,
-    type Engine,
-    type Order,
-    type Plan,
-    RUN,
-    type RunEnd,
-    type RunOptions,
-    verbOf,
-} from "./wire";
+import { type Counts, type Engine, type Order, type Plan, RUN, type RunEnd, type RunOptions, verbOf } from "./wire";
 
 const PAGE = 500;
 /** How often it is looked which stacks have ended, in milliseconds. */

@@ -58,7 +58,7 @@ export function looksLikeProvider(key: unknown): key is object {
     );
 }
 
-// They load typescript and npm's arborist, half of the SDK's start.
+// They load typescript, and before SDK 3.276 npm's arborist: half of the SDK's start.
 /** Puts stand-ins in the place of the modules that serialise closures, for whoever loads the SDK after this. */
 export function stubClosures(root: string): void {
     for (const name of CLOSURES) {

@@ -18,7 +18,7 @@ import { noteWaits } from "./waits";
 
 /** The SDK versions that are tested, oldest and newest. */
 export const OLDEST_SDK = "3.139.0";
-export const NEWEST_SDK = "3.270.0";
+export const NEWEST_SDK = "3.276.0";
 
 interface ServiceMethod {
     path: string;

@@ -7,12 +7,12 @@ import type { Verb } from "../deploy";
 import { ConfigurationError, FleetError } from "../ends";
 import { type Run, start } from "../run";
 import { type Plan, type RunOptions, verbOf } from "../wire";
-import { runOf } from "./find";
+import { newestRuns, runOf, stateOf } from "./find";
 import { Interrupt, waitedFor } from "./interrupts";
 import { withWorkers } from "./kept-workers";
 import { missingWorkers } from "./pollers";
 import { fleetOf, type Request } from "./request";
-import { say, stacksInWords } from "./texts";
+import { print, say, stacksInWords } from "./texts";
 import { follow, sayItGoesOn, tell } from "./watch";
 
 /** The exit code where somebody has said no, as of `maloko up`. */
@@ -75,8 +75,14 @@ async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<n
     }
     const begun = await start(plan, options);
     say(`run ${begun.id}: ${verb} of ${stacksInWords(plan)}`);
+    for (const other of await waitedFor(othersUnderWay(begun, plan.fleet))) {
+        say(`run ${other} goes on, too: a stack that both work on waits until the other run has ended with it`);
+    }
     return withWorkers(asked, plan, async (look) => {
         if (asked.detach) {
+            if (asked.json) {
+                print({ run: begun.id });
+            }
             say(`\`maloko fleet watch ${begun.id}\` shows it, \`maloko fleet cancel ${begun.id}\` ends it`);
             return 0;
         }
@@ -87,6 +93,13 @@ async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<n
         }
         return toTheEnd(begun, asked, look);
     });
+}
+
+// The names of other runs of the fleet that have not ended.
+async function othersUnderWay({ id, client }: Run, fleet: string): Promise<string[]> {
+    const runs = await newestRuns(client, fleet);
+    const underWay = runs.filter((run) => ["running", "paused"].includes(stateOf(run)));
+    return underWay.map(({ execution }) => execution.workflowId).filter((other) => other !== id);
 }
 
 async function toTheEnd(begun: Run, asked: Request, look: () => void): Promise<number> {

@@ -66,6 +66,11 @@ class KeptRun:
             return str(known.get("outcome", state))
         return "paused" if state == "running" and known.get("paused") else state
 
+    @property
+    def is_under_way(self) -> bool:
+        """Has it not ended?"""
+        return self.state in ("running", "paused")
+
 
 async def newest_runs(client: Client, fleet: str) -> list[KeptRun]:
     """The last runs of a fleet that the server keeps, at most 100, the one first that was begun last."""

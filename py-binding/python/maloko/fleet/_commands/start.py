@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 
 from maloko._errors import MalokoError
 from maloko.fleet._beside import with_references
-from maloko.fleet._commands.find import find, order_of
+from maloko.fleet._commands.find import find, newest_runs, order_of
 from maloko.fleet._commands.kept_workers import workers
 from maloko.fleet._commands.pollers import missing_workers
 from maloko.fleet._commands.request import Request, fleet_of
-from maloko.fleet._commands.texts import say, stacks_in_words
+from maloko.fleet._commands.texts import say, stacks_in_words, tell_caller
 from maloko.fleet._commands.watch import follow, say_it_goes_on, tell
 from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
-from maloko.fleet._run import start
+from maloko.fleet._run import Run, start
 from maloko.fleet._wire import Order, Plan, RunOptions, verb_of
 
 _CANCELLED = 8
@@ -79,8 +80,12 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
         return _CANCELLED
     run = start(plan, options)
     say(f"run {run.id}: {verb} of {stacks_in_words(plan)}")
+    for other in waited_for(_others_under_way(run, plan["fleet"])):
+        say(f"run {other} goes on, too: a stack that both work on waits until the other run has ended with it")
     with workers(asked, plan) as look:
         if asked.get("detach"):
+            if asked.get("json"):
+                tell_caller(json.dumps({"run": run.id}))
             say(f"`maloko fleet watch {run.id}` shows it, `maloko fleet cancel {run.id}` ends it")
             return 0
         if not asked.get("workers"):
@@ -96,6 +101,12 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
             run.cancel()
             result = follow(run, asked, look)
     return tell(result, asked)
+
+
+async def _others_under_way(run: Run, fleet: str) -> list[str]:
+    """The names of other runs of the fleet that have not ended."""
+    runs = await newest_runs(run._client, fleet)
+    return [other.execution.id for other in runs if other.execution.id != run.id and other.is_under_way]
 
 
 def _is_confirmed(verb: str, plan: Plan, asked: Request) -> bool:
