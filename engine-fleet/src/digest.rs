@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::fault::{Fault, Result};
-use crate::ignored::Ignored;
+use crate::ignored::IgnoreRules;
 use crate::language::Language;
 use crate::program::{PROJECT_FILES, Program};
 
@@ -88,7 +88,7 @@ fn hex(whole: Sha256, digits: usize) -> String {
 fn of_directory(directory: &Path, functions_of: Option<Language>, site: &Site<'_>) -> io::Result<String> {
     let mut files = Vec::new();
     let mut folders =
-        vec![(directory.to_path_buf(), String::new(), Ignored::between(site.directory, directory), false)];
+        vec![(directory.to_path_buf(), String::new(), IgnoreRules::between(site.directory, directory), false)];
     while let Some((folder, shown, ignored, is_ignored)) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;

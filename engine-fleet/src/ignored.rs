@@ -10,14 +10,14 @@ const FILE: &str = ".gitignore";
 
 /// The rules that hold in a directory: its own, and those of the directories above it.
 #[derive(Clone)]
-pub(crate) struct Ignored(Option<Rc<Rules>>);
+pub(crate) struct IgnoreRules(Option<Rc<OfDirectory>>);
 
-struct Rules {
+struct OfDirectory {
     own: Gitignore,
-    above: Ignored,
+    above: IgnoreRules,
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// The rules of the directories from `top` down to `directory`; those of `directory` alone where it is not below.
     pub(crate) fn between(top: &Path, directory: &Path) -> Self {
         let none = Self(None);
@@ -36,7 +36,7 @@ impl Ignored {
             return self.clone();
         }
         let (own, _faults) = Gitignore::new(file);
-        Self(Some(Rc::new(Rules { own, above: self.clone() })))
+        Self(Some(Rc::new(OfDirectory { own, above: self.clone() })))
     }
 
     /// Is a file or directory ignored? The rule counts that stands nearest to it.

@@ -14,7 +14,7 @@ fn ignored(rules: &[(&str, &str)], paths: &[&str]) -> Vec<String> {
     for (place, text) in rules {
         fs::write(top.path().join(place).join(".gitignore"), text).unwrap();
     }
-    let known = Ignored::between(top.path(), &directory);
+    let known = IgnoreRules::between(top.path(), &directory);
     let is_ignored = |path: &&&str| known.has(&directory.join(path.trim_end_matches('/')), path.ends_with('/'));
     paths.iter().filter(is_ignored).map(|path| (*path).to_owned()).collect()
 }

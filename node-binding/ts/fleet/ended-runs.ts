@@ -6,10 +6,13 @@ import { type ProgressAnswer, type RunEnd, SHOWN, type StackEnd } from "./wire";
 type Description = Awaited<ReturnType<WorkflowHandle["describe"]>>;
 
 /** What is left of a run, with the time at which it began. */
-export type Left = RunEnd & { began: number };
+export type EndedRun = RunEnd & { began: number };
 
 /** The result of a run; undefined while it goes on, and where it left none, as one that was cancelled. */
-export async function leftBy(handle: WorkflowHandle, { status, closeTime }: Description): Promise<Left | undefined> {
+export async function leftBy(
+    handle: WorkflowHandle,
+    { status, closeTime }: Description,
+): Promise<EndedRun | undefined> {
     if (status.name !== "COMPLETED") {
         return undefined;
     }
@@ -27,7 +30,7 @@ export async function leftBy(handle: WorkflowHandle, { status, closeTime }: Desc
 }
 
 /** What its workflow would answer when it is asked how far it is. */
-export function progressLeft(told: Left): ProgressAnswer {
+export function progressLeft(told: EndedRun): ProgressAnswer {
     const { fleet, verb, began, seconds, wave = 1, waves = 1, counts, stopped, ends } = told;
     const failures = ends.filter(({ outcome }) => outcome === "failed" || outcome === "skipped");
     return {
@@ -49,6 +52,6 @@ export function progressLeft(told: Left): ProgressAnswer {
 }
 
 /** What its workflow would answer when it is asked which stacks have ended. */
-export function endsLeft({ ends }: Left, since: number, most: number): StackEnd[] {
+export function endsLeft({ ends }: EndedRun, since: number, most: number): StackEnd[] {
     return ends.slice(since, since + most);
 }

@@ -5,7 +5,7 @@ import { isArray, parseJson } from "../originals";
 import { VARIABLE } from "./codec";
 import { ofRecords } from "./connection";
 import { outcomeOf } from "./course/course";
-import { endsLeft, type Left, leftBy, progressLeft } from "./ended-runs";
+import { type EndedRun, endsLeft, leftBy, progressLeft } from "./ended-runs";
 import { End, FleetError, NoAnswerError, UnreadableError } from "./ends";
 import { temporal } from "./packages";
 import { stackOf } from "./queues";
@@ -109,7 +109,7 @@ export function endsAnswer(handle: WorkflowHandle, since: number, most: number):
 }
 
 // What the workflow of a run answers; of one that has ended, what its result says of that.
-async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>, ofLeft: (left: Left) => T): Promise<T> {
+async function answerOf<T>(handle: WorkflowHandle, ask: () => Promise<T>, ofLeft: (left: EndedRun) => T): Promise<T> {
     let refusal: unknown;
     try {
         const left = await leftBy(handle, await described(handle));
