@@ -21,13 +21,13 @@ use crate::urn::Urn;
 use crate::driver::actions::FlowId;
 use crate::driver::exchange::PendingRecord;
 use crate::driver::reports::Reports;
-use crate::driver::reports::event_queue::{Beginning, Message, ReportQueue, Unreported};
+use crate::driver::reports::event_queue::{Beginning, Message, ReportQueue, UnreportedSteps};
 
 impl Reports {
     /// Reports an event of a step, after all events of steps before.
     pub(crate) fn emit(&self, event: Event) {
         let mut event = Some(event);
-        let message = |unreported: &mut Unreported| match event.take() {
+        let message = |unreported: &mut UnreportedSteps| match event.take() {
             Some(Event::StepStarted(step)) => {
                 let beginning = Arc::<Beginning>::default();
                 unreported.steps.insert(step.urn.clone(), Arc::clone(&beginning));

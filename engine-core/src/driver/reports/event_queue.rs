@@ -17,10 +17,10 @@ use crate::driver::exchange::PendingRecord;
 
 /// Reports of steps that wait for the disk, and those behind them.
 #[derive(Default)]
-pub(crate) struct DurableEvents(AtomicRefCell<Unreported>);
+pub(crate) struct DurableEvents(AtomicRefCell<UnreportedSteps>);
 
 #[derive(Default)]
-pub(crate) struct Unreported {
+pub(crate) struct UnreportedSteps {
     /// The flow that reports them, and what it is handed.
     pub(crate) reporting: Option<(FlowId, UnboundedSender<Message>)>,
     /// By resource: the latest step that began and was not reported yet.
@@ -54,12 +54,12 @@ pub(crate) enum Message {
 }
 
 impl DurableEvents {
-    pub(crate) fn unreported(&self) -> AtomicRefMut<'_, Unreported> {
+    pub(crate) fn unreported(&self) -> AtomicRefMut<'_, UnreportedSteps> {
         self.0.borrow_mut()
     }
 
     /// Hands it to the flow that reports steps; `false` when there is none yet.
-    pub(crate) fn send(&self, message: impl FnOnce(&mut Unreported) -> Message) -> bool {
+    pub(crate) fn send(&self, message: impl FnOnce(&mut UnreportedSteps) -> Message) -> bool {
         let mut unreported = self.unreported();
         let Some((_, queue)) = unreported.reporting.clone() else { return false };
         let message = message(&mut unreported);
