@@ -51,7 +51,7 @@ export function progressLeft(told: EndedRun): ProgressAnswer {
     };
 }
 
-/** What its workflow would answer when it is asked which stacks have ended. */
-export function endsLeft({ ends }: EndedRun, since: number, most: number): StackEnd[] {
-    return ends.slice(since, since + most);
+/** Which stacks have ended, all at once: they are here, and the next question would fetch the result anew. */
+export function endsLeft({ ends }: EndedRun, since: number): StackEnd[] {
+    return ends.slice(since);
 }

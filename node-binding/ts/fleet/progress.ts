@@ -105,7 +105,7 @@ export function progressAnswer(handle: WorkflowHandle): Promise<ProgressAnswer> 
 /** Which of a run's stacks have ended, from a number on, in the same way. */
 export function endsAnswer(handle: WorkflowHandle, since: number, most: number): Promise<StackEnd[]> {
     const ask = () => handle.query<StackEnd[], [number, number]>("ends", since, most);
-    return answerOf(handle, ask, (left) => endsLeft(left, since, most));
+    return answerOf(handle, ask, (left) => endsLeft(left, since));
 }
 
 // What the workflow of a run answers; of one that has ended, what its result says of that.

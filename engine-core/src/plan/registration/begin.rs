@@ -168,8 +168,8 @@ impl Planner {
         let dependencies = goal.dependencies.iter().chain(properties).map(|urn| (Reference::Dependency, urn));
         let deleted_with = goal.deleted_with.iter().map(|urn| (Reference::DeletedWith, urn));
         let replace_with = goal.replace_with.iter().map(|urn| (Reference::ReplaceWith, urn));
-        let named = dependencies.chain(deleted_with).chain(replace_with);
-        if let Some((reference, missing)) = named.into_iter().find(|(_, named)| !self.registered.contains_key(*named)) {
+        let mut named = dependencies.chain(deleted_with).chain(replace_with);
+        if let Some((reference, missing)) = named.find(|(_, named)| !self.registered.contains_key(*named)) {
             return Err(RegistrationError::missing_reference(urn, reference, missing));
         }
         match reference_parts(&goal.provider).filter(|_| goal.custom) {

@@ -54,10 +54,13 @@ export function stateOf({ execution: { status }, memo }: KeptRun): string {
     return status.name === "CANCELLED" ? "cancelled" : status.name.toLowerCase();
 }
 
-/** The last runs of a fleet that the server keeps, at most 100, the one first that was begun last. */
-export async function newestRuns(client: Client, fleet: string): Promise<KeptRun[]> {
+/**
+ * The last runs of a fleet that the server keeps, at most 100, the one first that was begun last. `underWay`: whether those that have
+ * ended are left out.
+ */
+export async function newestRuns(client: Client, fleet: string, underWay = false): Promise<KeptRun[]> {
     const found: KeptRun[] = [];
-    for await (const run of keptRuns(client, fleet)) {
+    for await (const run of keptRuns(client, fleet, underWay ? " AND ExecutionStatus = 'Running'" : "")) {
         found.push(run);
         if (found.length === MAX_RUNS) {
             break;
@@ -69,8 +72,8 @@ export async function newestRuns(client: Client, fleet: string): Promise<KeptRun
 }
 
 // The runs of a fleet that the server keeps; those that went on with a new history count once.
-async function* keptRuns(client: Client, fleet: string): AsyncGenerator<KeptRun> {
-    const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'`;
+async function* keptRuns(client: Client, fleet: string, more: string): AsyncGenerator<KeptRun> {
+    const query = `WorkflowType = '${RUN}' AND WorkflowId STARTS_WITH '${fleet}-'${more}`;
     for await (const execution of ofRecords(client).workflow.list({ query })) {
         if (isFlowQueue(execution.taskQueue, fleet) && execution.status.name !== "CONTINUED_AS_NEW") {
             const memo = execution.memo ?? {};

@@ -7,7 +7,7 @@ import type { Verb } from "../deploy";
 import { ConfigurationError, FleetError } from "../ends";
 import { type Run, start } from "../run";
 import { type Plan, type RunOptions, verbOf } from "../wire";
-import { newestRuns, runOf, stateOf } from "./find";
+import { newestRuns, runOf } from "./find";
 import { Interrupt, waitedFor } from "./interrupts";
 import { withWorkers } from "./kept-workers";
 import { missingWorkers } from "./pollers";
@@ -97,8 +97,7 @@ async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<n
 
 // The names of other runs of the fleet that have not ended.
 async function othersUnderWay({ id, client }: Run, fleet: string): Promise<string[]> {
-    const runs = await newestRuns(client, fleet);
-    const underWay = runs.filter((run) => ["running", "paused"].includes(stateOf(run)));
+    const underWay = await newestRuns(client, fleet, true);
     return underWay.map(({ execution }) => execution.workflowId).filter((other) => other !== id);
 }
 

@@ -66,16 +66,14 @@ class KeptRun:
             return str(known.get("outcome", state))
         return "paused" if state == "running" and known.get("paused") else state
 
-    @property
-    def is_under_way(self) -> bool:
-        """Has it not ended?"""
-        return self.state in ("running", "paused")
 
+async def newest_runs(client: Client, fleet: str, *, under_way: bool = False) -> list[KeptRun]:
+    """The last runs of a fleet that the server keeps, at most 100, the one first that was begun last.
 
-async def newest_runs(client: Client, fleet: str) -> list[KeptRun]:
-    """The last runs of a fleet that the server keeps, at most 100, the one first that was begun last."""
+    :param under_way: whether those that have ended are left out
+    """
     found = []
-    async for run in _kept_runs(client, fleet):
+    async for run in _kept_runs(client, fleet, " AND ExecutionStatus = 'Running'" if under_way else ""):
         found.append(run)
         if len(found) == _MAX_RUNS:
             break
@@ -83,9 +81,10 @@ async def newest_runs(client: Client, fleet: str) -> list[KeptRun]:
     return sorted(found, key=lambda run: run.execution.start_time, reverse=True)
 
 
-async def _kept_runs(client: Client, fleet: str) -> AsyncIterator[KeptRun]:
+async def _kept_runs(client: Client, fleet: str, more: str) -> AsyncIterator[KeptRun]:
     """The runs of a fleet that the server keeps; those that went on with a new history count once."""
-    async for execution in client.list_workflows(f"WorkflowType = '{RUN}' AND WorkflowId STARTS_WITH '{fleet}-'"):
+    query = f"WorkflowType = '{RUN}' AND WorkflowId STARTS_WITH '{fleet}-'{more}"
+    async for execution in client.list_workflows(query):
         status = execution.status
         if not is_flow_queue(execution.task_queue, fleet) or (status is not None and status.name == "CONTINUED_AS_NEW"):
             continue

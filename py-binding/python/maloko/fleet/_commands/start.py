@@ -105,8 +105,8 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
 
 async def _others_under_way(run: Run, fleet: str) -> list[str]:
     """The names of other runs of the fleet that have not ended."""
-    runs = await newest_runs(run._client, fleet)
-    return [other.execution.id for other in runs if other.execution.id != run.id and other.is_under_way]
+    runs = await newest_runs(run._client, fleet, under_way=True)
+    return [other.execution.id for other in runs if other.execution.id != run.id]
 
 
 def _is_confirmed(verb: str, plan: Plan, asked: Request) -> bool:
