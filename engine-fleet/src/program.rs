@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
-use maloko_core::message::suggestions::instead;
+use maloko_core::message::suggestions::{instead, nearest};
 
 use crate::document::{Document, Field};
 use crate::fault::{Fault, Result};
@@ -203,8 +203,13 @@ fn project(shown: &str, file: &Path) -> Result<(String, Language)> {
         match runtime.text()? {
             "python" => Ok((name, Language::Python)),
             "nodejs" => Ok((name, Language::NodeJs)),
-            other => Err(runtime
-                .fault(format!("the programs of a fleet are of runtime python or nodejs, and this is '{other}'"))),
+            other => {
+                let meant = nearest(other, ["python", "nodejs"]);
+                let meant = meant.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default();
+                Err(runtime.fault(format!(
+                    "the programs of a fleet are of runtime python or nodejs, and this is '{other}'{meant}"
+                )))
+            }
         }
     };
     read().map_err(renamed)

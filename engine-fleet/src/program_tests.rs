@@ -76,6 +76,8 @@ fn a_runtime_that_fleets_do_not_have_is_told() {
     let what = "the programs of a fleet are of runtime python or nodejs, and this is 'go'";
     assert_eq!(of("name: lib\nruntime: go\n"), format!("lib/Pulumi.yaml:2:10: runtime: {what}"));
     assert_eq!(of("name: lib\nruntime:\n  name: go\n"), format!("lib/Pulumi.yaml:3:9: runtime.name: {what}"));
+    let near = "the programs of a fleet are of runtime python or nodejs, and this is 'pyhton'; did you mean 'python'?";
+    assert_eq!(of("name: lib\nruntime: pyhton\n"), format!("lib/Pulumi.yaml:2:10: runtime: {near}"));
     let missing = of("name: lib\n");
     assert_eq!(missing, "lib/Pulumi.yaml:1:1: `runtime` is missing; write one, such as `runtime: python`");
 }

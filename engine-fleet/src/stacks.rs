@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use maloko_core::message::suggestions;
 use maloko_core::state::StackName;
 use serde_json::{Map, Value as Json};
 
@@ -103,11 +104,31 @@ fn value<'r>(row: &'r Row, more: &[(&str, &'r str)], column: &str) -> Option<&'r
 }
 
 fn no_column(field: &Field<'_>, row: &Row, more: &[(&str, &str)], column: &str) -> crate::fault::Fault {
-    let names = row.cells().map(|(name, _)| name).chain(more.iter().map(|(name, _)| *name));
-    let instead = maloko_core::message::suggestions::instead(column, names, "the columns are");
+    let instead = instead_of(column, row, more);
     let origin = row.to_string();
     let row = if origin.is_empty() { "the entry".to_owned() } else { format!("the row {origin}") };
     field.fault(format!("{row} has no column '{column}'; {instead}"))
+}
+
+/// What may stand in place of a column that there is not.
+fn instead_of(column: &str, row: &Row, more: &[(&str, &str)]) -> String {
+    let columns: Vec<&str> = row.cells().map(|(name, _)| name).collect();
+    let known: Vec<&str> = more.iter().map(|(name, _)| *name).collect();
+    if let Some(name) = suggestions::nearest(column, columns.iter().chain(&known).copied()) {
+        return format!("did you mean '{name}'?");
+    }
+    if let [one] = columns[..]
+        && one.contains([';', '\t', '|'])
+    {
+        return format!("its one column is '{one}': separate columns by commas");
+    }
+    let known = known.iter().map(|name| format!("`{{{name}}}`")).collect::<Vec<_>>().join(" and ");
+    match (columns.is_empty(), known.is_empty()) {
+        (true, true) => "columns come with `for`".to_owned(),
+        (true, false) => format!("columns come with `for`; without it there are {known}"),
+        (false, true) => format!("the columns are {}", suggestions::listed(columns)),
+        (false, false) => format!("the columns are {}, and {known} may be named, too", suggestions::listed(columns)),
+    }
 }
 
 /// Reads the entries of `stacks` and makes a stack of each of their rows.

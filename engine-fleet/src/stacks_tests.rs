@@ -38,11 +38,23 @@ fn a_column_that_the_row_has_not_is_told() {
     let what = "the row tenants.csv:2 has no column 'tenent'; did you mean 'tenant'?";
     assert_eq!(near, format!("fleet.yaml:3:49: stacks[0].stack: {what}"));
     let far = fault("  - { program: tenant, for: { size: [1] }, stack: \"{elsewhere}\" }\n");
-    let what = "the row size=1 has no column 'elsewhere'; the columns are size, project";
+    let what = "the row size=1 has no column 'elsewhere'; the columns are size, and `{project}` may be named, too";
     assert_eq!(far, format!("fleet.yaml:3:51: stacks[0].stack: {what}"));
     let none = fault("  - { program: net, stack: a, config: { b: \"{c}\" } }\n");
-    let what = "the entry has no column 'c'; the columns are project, stack";
+    let what = "the entry has no column 'c'; columns come with `for`; without it there are `{project}` and `{stack}`";
     assert_eq!(none, format!("fleet.yaml:3:44: stacks[0].config.b: {what}"));
+    let program = fault("  - { program: \"{c}\", stack: a }\n");
+    let what = "the entry has no column 'c'; columns come with `for`";
+    assert_eq!(program, format!("fleet.yaml:3:16: stacks[0].program: {what}"));
+}
+
+#[test]
+fn a_table_whose_columns_are_separated_otherwise_is_told_so() {
+    let fleet = Fleet::of("  - { program: tenant, for: tenants.csv, stack: \"{tenant}\" }\n");
+    let fleet = fleet.with("tenants.csv", "tenant;region\nacme;eu\n");
+    let what =
+        "the row tenants.csv:2 has no column 'tenant'; its one column is 'tenant;region': separate columns by commas";
+    assert_eq!(fleet.fault(), format!("fleet.yaml:3:49: stacks[0].stack: {what}"));
 }
 
 #[test]

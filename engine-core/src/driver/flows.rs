@@ -19,6 +19,7 @@ use crate::driver::registration::provider_classes::ProviderClasses;
 use crate::driver::registration::read::ReadRequests;
 use crate::driver::registration::{Adoptions, RegistrationFlow};
 use crate::driver::requests::construct::Construction;
+use crate::driver::requests::exists::ObjectLookups;
 use crate::driver::requests::methods::Requests;
 use crate::driver::requests::serialize::Serialization;
 use crate::driver::requests::{FunctionCalls, ResourceRequests};
@@ -63,9 +64,11 @@ impl Flows {
         let registrations =
             Arc::new(ResourceRequests::new(d, &component_codes, &registration, &refresh_first, &construction));
         let function_calls = Arc::new(FunctionCalls::new(d, &provider_plugins, &registration));
+        let object_lookups = Arc::new(ObjectLookups::new(d, &provider_plugins, &registration));
         let selected = SelectedTexts::new(d);
         let finish = Arc::new(Finish::new(d, &recovery, &refresh, &deletion, &classes, &adoptions, &refresh_first));
-        let requests = Requests::new(d, &reads, &refresh_first, &registrations, &function_calls, &finish);
+        let requests =
+            Requests::new(d, &reads, &refresh_first, &registrations, &function_calls, &object_lookups, &finish);
         let serialization = Serialization::new(d);
         Self { doors, calls, selected, finish, requests, serialization }
     }

@@ -15,6 +15,7 @@ use crate::state::ResourceNumber;
 use crate::urn::{Urn, UrnMap, UrnSet};
 
 use crate::driver::deletion::Deletion;
+use crate::driver::deletion::exclude_protected::exclude_protected;
 use crate::driver::deletion::needs::keep_what_it_needs;
 use crate::driver::exchange::WatchedWait;
 use crate::driver::steps::delete::deletion_op;
@@ -39,7 +40,10 @@ impl Deletion {
         if self.operation.kind == OperationKind::Update && self.refuse_guarded(&condemned) {
             return;
         }
-        self.spare_protected(&mut condemned);
+        if self.operation.exclude_protected {
+            let spared = exclude_protected(&mut condemned, |resource| self.steps.is_protected(resource));
+            *self.spared.borrow_mut() = spared;
+        }
         self.tell_of_what_stays(&condemned);
         self.spare_what_failures_need(&mut condemned);
         self.spare_providers_in_use(&mut condemned);

@@ -1,7 +1,7 @@
 //! Deleting what is no longer wanted, and what a replacement deletes before itself.
 
 pub(super) mod deletions_first;
-pub(super) mod exclude_protected;
+mod exclude_protected;
 pub(super) mod leftovers;
 mod needs;
 pub(super) mod waiting;
@@ -52,6 +52,11 @@ impl Deletion {
             selection: Arc::clone(&doors.selection),
             spared: AtomicRefCell::default(),
         }
+    }
+
+    /// What stayed because it is protected, where the operation leaves that out.
+    pub(crate) fn spared(&self) -> SparedResources {
+        *self.spared.borrow()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Looking for the object of a create whose outcome is unknown, and taking it over when it is there.
+//! Finding the object of a create whose outcome is unknown, and taking it over: its provider looks for it, or the user knows
+//! its id (docs/rules 7.4, 8.6).
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use crate::event::{Event, Op, Severity};
 use crate::message;
 use crate::message::Command;
 use crate::operation::OperationKind;
-use crate::plan::{Step, copy_secrets};
+use crate::plan::{RegistrationError, Step, copy_secrets};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
 use crate::state::{Ledger, ResourceNumber, UnknownOutcome, UnresolvedCreate};
@@ -107,7 +108,7 @@ impl Recovery {
     }
 
     /// The resource whose object that is already.
-    pub(super) fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
+    fn owner_of(&self, resource: &ResourceState, id: &str) -> Option<Urn> {
         let ledger = self.journal.ledger();
         let owner = ledger.resources().find(|(_, other)| {
             other.custom
@@ -154,7 +155,7 @@ impl Recovery {
     }
 
     /// Sees to it that a resource refers to nothing that is gone since it was meant to be made.
-    pub(super) async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
+    async fn ground(&self, resource: &mut ResourceState) -> Result<(), ProviderError> {
         let there = |urn: &Urn| self.journal.ledger().resources().any(|(_, resource)| resource.urn == *urn);
         if !resource.provider_parts().is_some_and(|(urn, _)| there(&urn)) {
             let provider = self.planning.planner().engine_provider(&resource.urn, &resource.kind);
@@ -283,6 +284,71 @@ impl Recovery {
                 self.reports.report_failure(urn, &error, false);
             }
         }
+    }
+
+    /// Takes over the objects that interrupted creations made, by the ids that the user found.
+    pub(crate) async fn import_pending_creates(&self) {
+        for (urn, id) in &self.operation.pending_creates {
+            if self.stop.is_halted() {
+                return;
+            }
+            let unresolved = self.journal.ledger().unresolved(urn).cloned();
+            let Some(unresolved) = unresolved else {
+                self.reports.complain(&RegistrationError::no_pending_create(urn));
+                continue;
+            };
+            if let Some(owner) = self.owner_of(&unresolved.resource, id) {
+                self.reports.complain(&RegistrationError::object_of_another(urn, id, &owner));
+                continue;
+            }
+            let resource = Arc::new(ResourceState { id: id.clone(), ..(*unresolved.resource).clone() });
+            let step = Step::new(Op::Import, urn, None, Some(resource));
+            self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
+            match self.complete_creation(&step, urn, id).await {
+                Ok(Some(resource)) => {
+                    self.reports.count(Op::Import, urn);
+                    self.reports.emit(Event::StepDone(step.metadata(Some(resource))));
+                }
+                Ok(None) => {
+                    self.reports.complain(&RegistrationError::nothing_to_import(urn, id));
+                    self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
+                }
+                Err(error) => {
+                    self.reports.report_failure(urn, &error, false);
+                    self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
+                }
+            }
+        }
+    }
+
+    /// The resource of the object; `None` when there is none of that id, and the creation stays open.
+    async fn complete_creation(
+        &self,
+        step: &Step,
+        urn: &Urn,
+        id: &str,
+    ) -> Result<Option<Arc<ResourceState>>, ProviderError> {
+        let Some(intended) = &step.new else { return Ok(None) };
+        let resolved = self.providers.resolve(intended).await?;
+        let method = Method::Read { id: id.to_owned(), props: resolved.shown(&intended.inputs), timeout: 0.0 };
+        let answer = {
+            let _permit = self.call_permits.call_permit(urn, &resolved).await?;
+            self.providers.call(&resolved, urn, method).await?
+        };
+        let Answer::Read { id, outputs: Some(outputs), .. } = answer else { return Ok(None) };
+        if id.is_empty() {
+            return Ok(None);
+        }
+        let mut resource = ResourceState { id, ..(**intended).clone() };
+        self.outcomes.renew_outputs(&mut resource, outputs, &intended.inputs);
+        stamp(Op::Import, &mut resource, self.exchange.now());
+        self.ground(&mut resource).await?;
+        let resource = Arc::new(resource);
+        let (_, changes) = self.planning.take_over(&resource);
+        if !self.operation.dry_run {
+            self.journal.record(changes).await?;
+        }
+        Ok(Some(resource))
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(super) mod doubted_deletions;
 pub(super) mod find_existing;
-pub(super) mod pending;
 
 use std::sync::Arc;
 

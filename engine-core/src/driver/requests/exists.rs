@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::message;
+use crate::operation::Operation;
 use crate::plan::{hex_checksums, optional_urn, registered_outputs};
 use crate::provider::{Answer, Method, PluginArguments, ProviderError};
 use crate::served_by::{ServedBy, served_by};
@@ -11,12 +12,42 @@ use crate::value::{UNKNOWN_TEXTS, Value};
 use crate::wire::{ExistsResourceRequest, ExistsResourceResponse};
 
 use crate::driver::answers::RpcError;
-use crate::driver::requests::FunctionCalls;
+use crate::driver::calls::provider_plugins::ProviderPlugins;
+use crate::driver::calls::providers::Providers;
+use crate::driver::doors::Doors;
+use crate::driver::planning::Planning;
+use crate::driver::registration::RegistrationFlow;
+use crate::driver::reports::Reports;
 
 /// The answer while something that it needs is not known.
 const UNKNOWN: ExistsResourceResponse = ExistsResourceResponse { exists: false, unknown: true };
 
-impl FunctionCalls {
+/// Answers whether there are objects.
+pub(crate) struct ObjectLookups {
+    operation: Arc<Operation>,
+    providers: Arc<Providers>,
+    reports: Arc<Reports>,
+    planning: Arc<Planning>,
+    provider_plugins: Arc<ProviderPlugins>,
+    registration: Arc<RegistrationFlow>,
+}
+
+impl ObjectLookups {
+    pub(crate) fn new(
+        doors: &Doors,
+        provider_plugins: &Arc<ProviderPlugins>,
+        registration: &Arc<RegistrationFlow>,
+    ) -> Self {
+        Self {
+            operation: Arc::clone(&doors.operation),
+            providers: Arc::clone(&doors.providers),
+            reports: Arc::clone(&doors.reports),
+            planning: Arc::clone(&doors.planning),
+            provider_plugins: Arc::clone(provider_plugins),
+            registration: Arc::clone(registration),
+        }
+    }
+
     /// Asks the provider of a package whether it has an object with that id, in previews as well.
     pub(super) async fn exists(&self, request: ExistsResourceRequest) -> Result<ExistsResourceResponse, RpcError> {
         let (kind, id) = (request.r#type, request.id);

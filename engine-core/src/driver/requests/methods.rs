@@ -30,6 +30,7 @@ use crate::driver::refresh_first::RefreshFirst;
 use crate::driver::registration::read::ReadRequests;
 use crate::driver::reports::Reports;
 use crate::driver::requests::depth::too_deep;
+use crate::driver::requests::exists::ObjectLookups;
 use crate::driver::requests::{FunctionCalls, ResourceRequests};
 use crate::driver::stop::Stop;
 use crate::driver::views::Views;
@@ -69,6 +70,7 @@ pub(crate) struct Requests {
     refresh_first: Arc<RefreshFirst>,
     registrations: Arc<ResourceRequests>,
     function_calls: Arc<FunctionCalls>,
+    object_lookups: Arc<ObjectLookups>,
     finish: Arc<Finish>,
     components: Arc<Components>,
     views: Arc<Views>,
@@ -81,6 +83,7 @@ impl Requests {
         refresh_first: &Arc<RefreshFirst>,
         registrations: &Arc<ResourceRequests>,
         function_calls: &Arc<FunctionCalls>,
+        object_lookups: &Arc<ObjectLookups>,
         finish: &Arc<Finish>,
     ) -> Self {
         Self {
@@ -94,6 +97,7 @@ impl Requests {
             refresh_first: Arc::clone(refresh_first),
             registrations: Arc::clone(registrations),
             function_calls: Arc::clone(function_calls),
+            object_lookups: Arc::clone(object_lookups),
             finish: Arc::clone(finish),
             components: Arc::clone(&doors.components),
             views: Arc::clone(&doors.views),
@@ -126,7 +130,7 @@ impl Requests {
             "ExistsResource" => {
                 self.reports.go_on()?;
                 let request = self.decode_resource(method, request)?;
-                Box::pin(self.function_calls.exists(request)).await.map(|response| response.encode_to_vec())
+                Box::pin(self.object_lookups.exists(request)).await.map(|response| response.encode_to_vec())
             }
             "Invoke" => {
                 // In boxes, as what is rare: the future of every request would have to make room for it.

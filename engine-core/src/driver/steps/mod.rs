@@ -1,6 +1,5 @@
 //! Taking steps: each call is journalled before and after.
 
-pub(super) mod adopt;
 mod call_pace;
 pub(super) mod delete;
 pub(super) mod error_hooks;

@@ -1,4 +1,4 @@
-//! Recording the outcome of a call: the state that the call led to, or the end of one.
+//! Recording what a step led to: the state after a call or after an object was taken over, or the end of one.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::value::{PropertyMap, Value};
 
 use crate::driver::exchange::PendingRecord;
 use crate::driver::steps::Outcomes;
-use crate::driver::steps::resource_states::stamp;
+use crate::driver::steps::resource_states::{finished, stamp};
 use crate::driver::views::{CalledFor, called_for};
 
 /// The outcome of a create or update.
@@ -143,6 +143,31 @@ impl Outcomes {
             }
             (_, old) => changes.push(self.journal.put(Arc::clone(resource), old.map(|(number, _)| number))),
         }
+        changes
+    }
+
+    /// Writes down an object that was taken over: nothing happens to the object itself.
+    pub(crate) async fn adopt(&self, step: &Step) -> Result<Arc<ResourceState>, ProviderError> {
+        let mut resource = finished(step)?;
+        stamp(step.op, &mut resource, self.exchange.now());
+        let resource = Arc::new(resource);
+        let changes = self.book_adopted(step, &resource);
+        if !self.operation.dry_run {
+            self.journal.record(changes).await?;
+        }
+        Ok(resource)
+    }
+
+    fn book_adopted(&self, step: &Step, resource: &Arc<ResourceState>) -> Vec<Change> {
+        // Whoever names the object has looked for it.
+        let mut changes = self.journal.resolve(&resource.urn);
+        changes.extend(match &step.old {
+            Some((number, old)) if step.op == Op::ImportReplacement && !self.journal.is_pending(*number) => {
+                self.journal.put_replacement(Arc::clone(resource), *number, old).into()
+            }
+            old => vec![self.journal.put(Arc::clone(resource), old.as_ref().map(|(number, _)| *number))],
+        });
+        changes.extend(self.views.settle(&step.urn, called_for(step.op)));
         changes
     }
 
