@@ -1,6 +1,6 @@
 //! Digests of programs: the same wherever the fleet's directory is, unless its state is in there, and other ones where a file differs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ pub(crate) struct Site<'a> {
     pub(crate) directory: &'a Path,
     /// The directory in which its stacks are kept, where there is one: each run changes it.
     pub(crate) state: Option<&'a Path>,
+    /// The files that secrets are taken from: those are the worker's own.
+    pub(crate) secret_files: &'a BTreeSet<PathBuf>,
     /// May its programs run in that directory alone?
     pub(crate) is_only_here: bool,
 }
@@ -107,6 +109,7 @@ fn of_directory(directory: &Path, functions_of: Option<Language>, site: &Site<'_
                 }
             } else if kind.is_file()
                 && !is_settings(&name)
+                && !site.secret_files.contains(&path)
                 && functions_of.is_none_or(|of| is_source(&name, of))
                 && (!is_ignored || is_code(&name))
             {

@@ -23,6 +23,14 @@ fn a_digest_is_the_same_in_any_directory() {
 }
 
 #[test]
+fn a_file_with_a_secret_is_the_workers_own() {
+    let entry = "  - { program: net, stack: a, config: { key: { secretFrom: { file: ./net/key } } } }\n";
+    let (with, without) = (Fleet::of(entry).with("net/key", "hush"), Fleet::of(entry));
+    assert_eq!(code(&with, "python"), code(&without, "python"));
+    assert_ne!(code(&with.with("net/other", "more"), "python"), code(&without, "python"));
+}
+
+#[test]
 fn programs_with_their_state_beside_them_are_those_of_one_directory() {
     let of = |url: &str| {
         let fleet = || Fleet::new(&format!("name: a\nbackend: {url}\nstacks: [{{ program: net, stack: a }}]\n"));

@@ -1,7 +1,7 @@
 //! From a fleet file and a request to a plan.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use maloko_core::message::suggestions::listed;
 
@@ -75,7 +75,9 @@ pub fn plan_run(source: &str, request: &Request) -> Result<Plan> {
     // A copy of the fleet's directory has a state of its own, which workers of the original must not take for theirs.
     let is_only_here = state.is_some_and(is_below);
     let state = state.map(|path| document.directory.join(path));
-    let site = Site { directory: &document.directory, state: state.as_deref(), is_only_here };
+    let secret_files = secret_files(&stacks.all, &document.directory);
+    let site =
+        Site { directory: &document.directory, state: state.as_deref(), secret_files: &secret_files, is_only_here };
     let code = digest::of_programs(&stacks.programs, &site)?;
     let (fleet, verb) = (name.to_owned(), request.verb.clone());
     let (hash, directory) = (String::new(), String::new());
@@ -137,6 +139,13 @@ fn planned(stacks: &[DeclaredStack], ordered: &[usize], needs: &Needs, wave_of: 
         }
     };
     ordered.iter().map(planned).collect()
+}
+
+/// The files that secrets are taken from.
+fn secret_files(stacks: &[DeclaredStack], directory: &Path) -> BTreeSet<PathBuf> {
+    let values = stacks.iter().flat_map(|stack| stack.config.values());
+    let named = values.filter_map(|value| value.get("secretFrom")?.get("file")?.as_str());
+    named.map(|file| directory.join(file)).collect()
 }
 
 /// Is it a path that begins at the fleet's file? One that begins with `~` begins at the home directory.

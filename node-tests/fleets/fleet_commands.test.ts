@@ -87,6 +87,7 @@ nightly("a stack that a stop keeps from its next start says of what it failed", 
     const shown = fleet.command(["results", run], 1).stdout;
     expect(shown).toContain("Resource file-1: Error: the service has no room");
     expect(shown).not.toContain("urn:");
+    expect(fleet.command(["logs", "t0"]).stdout.split("\n")).toContain("    maloko.attempt: 2");
 });
 
 test("workers of the command end with it", async () => {

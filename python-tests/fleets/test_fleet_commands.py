@@ -120,6 +120,7 @@ def test_a_stack_that_a_stop_keeps_from_its_next_start_says_of_what_it_failed(fl
     shown = fleet.command("results", result["run"], code=1).stdout
     assert "Resource file-1: OSError: the service has no room" in shown
     assert "urn:" not in shown
+    assert "    maloko.attempt: 2" in fleet.command("logs", "t0").stdout.splitlines()
 
 
 def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:

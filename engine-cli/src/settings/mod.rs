@@ -252,10 +252,9 @@ impl Settings {
         let opened = value::to_json(value, &|ciphertext| Ok(crypter.decrypt(ciphertext)?.to_string()));
         opened.map(drop).map_err(|failure| {
             let whose = crypter.record().shown();
-            self.failure(
-                &["config", section],
-                &format!("`{key}` is not encrypted with the key of the stack ({whose}): {}", failure.message),
-            )
+            let message = format!("`{key}` is not encrypted with the key of the stack ({whose}): {}", failure.message);
+            // A wrong key is no mistake in the file.
+            Failure { code: failure.code, reason: failure.reason, ..self.failure(&["config", section], &message) }
         })
     }
 

@@ -90,7 +90,7 @@ impl Exchange {
     }
 
     /// Notes what came of something; wakes the flow that waits for it.
-    pub(crate) fn settle(&self, wait_id: WaitId, outcome: Reply) {
+    pub(crate) fn deliver(&self, wait_id: WaitId, outcome: Reply) {
         let waiting = self.0.borrow_mut().waiting.remove(&wait_id);
         if let Some(waiting) = waiting {
             // The flow may have stopped waiting.
@@ -125,7 +125,11 @@ impl Exchange {
     }
 
     /// Has the run begin a flow of its own.
-    pub(crate) fn begin(&self, flow: FlowId, work: impl FnOnce() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
+    pub(crate) fn begin_flow(
+        &self,
+        flow: FlowId,
+        work: impl FnOnce() -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) {
         self.0.borrow_mut().beginning.push((flow, Box::new(work)));
     }
 

@@ -5,11 +5,13 @@
 //!
 //! | registration | waits for | then |
 //! | --- | --- | --- |
+//! | `AwaitingTransforms` | transforms of the program | `Settling` |
 //! | `Settling` | the provider resource of its package, and its state migrations | `AwaitingTurn` |
-//! | `AwaitingTurn` | the registration that is planned alone | `AwaitingDeletion`, `FindingProvider` |
+//! | `AwaitingTurn` | the registration that is planned alone | `AwaitingDeletion`, `AwaitingPolicies`, `FindingProvider` |
 //! | `AwaitingDeletion` | the replacement of another resource, which deletes its object first | `AwaitingTurn` |
 //! | `FindingProvider` | who serves it | `Planning` |
-//! | `Planning` | what its provider answers to `check` and `diff` | `AwaitingOtherPlans`, `LookingForObject`, `TakingSteps` |
+//! | `AwaitingPolicies` | policy packs | `FindingProvider`, `Planning` |
+//! | `Planning` | what its provider answers to `check` and `diff` | `AwaitingPolicies`, `AwaitingOtherPlans`, `LookingForObject`, `TakingSteps` |
 //! | `AwaitingOtherPlans` | that no other resource is planned, for its replacement leads to others | `Planning` |
 //! | `LookingForObject` | whether an earlier create made its object | `Planning`, `TakingSteps` |
 //! | `TakingSteps` | its steps | the end |
@@ -42,10 +44,12 @@ use crate::driver::exchange::Exchange;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the table at the head of the file")]
 pub enum RegistrationState {
+    AwaitingTransforms,
     Settling,
     AwaitingTurn,
     AwaitingDeletion,
     FindingProvider,
+    AwaitingPolicies,
     Planning,
     AwaitingOtherPlans,
     LookingForObject,
@@ -70,10 +74,14 @@ impl RegistrationState {
     #[must_use]
     pub fn leads_to(self, next: Self) -> bool {
         let then: &[Self] = match self {
+            Self::AwaitingTransforms => &[Self::Settling],
             Self::Settling | Self::AwaitingDeletion => &[Self::AwaitingTurn],
-            Self::AwaitingTurn => &[Self::AwaitingDeletion, Self::FindingProvider],
+            Self::AwaitingTurn => &[Self::AwaitingDeletion, Self::AwaitingPolicies, Self::FindingProvider],
             Self::FindingProvider | Self::AwaitingOtherPlans => &[Self::Planning],
-            Self::Planning => &[Self::AwaitingOtherPlans, Self::LookingForObject, Self::TakingSteps],
+            Self::AwaitingPolicies => &[Self::FindingProvider, Self::Planning],
+            Self::Planning => {
+                &[Self::AwaitingPolicies, Self::AwaitingOtherPlans, Self::LookingForObject, Self::TakingSteps]
+            }
             Self::LookingForObject => &[Self::Planning, Self::TakingSteps],
             Self::TakingSteps => &[],
         };
@@ -84,10 +92,12 @@ impl RegistrationState {
     #[must_use]
     pub fn waits_for(self) -> &'static str {
         match self {
+            Self::AwaitingTransforms => "transforms of the program",
             Self::Settling => "the provider resource of its package",
             Self::AwaitingTurn => "its turn to be planned",
             Self::AwaitingDeletion => "the deletion of its object",
             Self::FindingProvider => "its provider",
+            Self::AwaitingPolicies => "policy packs",
             Self::Planning => "the answer to check and diff",
             Self::AwaitingOtherPlans => "the plans of other resources",
             Self::LookingForObject => "the object of an earlier create",
@@ -185,8 +195,16 @@ impl FlowStates {
 
     /// Notes that a resource is registered, until what this gives is dropped.
     pub(in crate::driver) fn register(&self, urn: Urn) -> RegistrationGuard<'_> {
-        let settling = Since(RegistrationState::Settling, self.now());
-        let number = self.registrations.borrow_mut().insert((urn.clone(), settling));
+        self.register_in(RegistrationState::Settling, urn)
+    }
+
+    /// Notes that transforms are asked about a registration, until what this gives is dropped: the resource is registered then.
+    pub(in crate::driver) fn transform(&self, urn: Urn) -> RegistrationGuard<'_> {
+        self.register_in(RegistrationState::AwaitingTransforms, urn)
+    }
+
+    fn register_in(&self, state: RegistrationState, urn: Urn) -> RegistrationGuard<'_> {
+        let number = self.registrations.borrow_mut().insert((urn.clone(), Since(state, self.now())));
         RegistrationGuard { flow_states: self, number, urn }
     }
 

@@ -8,11 +8,13 @@ use crate::operation::{Operation, OperationKind};
 
 use super::*;
 
-const REGISTRATION: [RegistrationState; 8] = [
+const REGISTRATION: [RegistrationState; 10] = [
+    RegistrationState::AwaitingTransforms,
     RegistrationState::Settling,
     RegistrationState::AwaitingTurn,
     RegistrationState::AwaitingDeletion,
     RegistrationState::FindingProvider,
+    RegistrationState::AwaitingPolicies,
     RegistrationState::Planning,
     RegistrationState::AwaitingOtherPlans,
     RegistrationState::LookingForObject,
@@ -22,10 +24,12 @@ const REGISTRATION: [RegistrationState; 8] = [
 /// A state that is missing here does not compile: the list above has it, too.
 fn is_listed(state: RegistrationState) -> bool {
     match state {
-        RegistrationState::Settling
+        RegistrationState::AwaitingTransforms
+        | RegistrationState::Settling
         | RegistrationState::AwaitingTurn
         | RegistrationState::AwaitingDeletion
         | RegistrationState::FindingProvider
+        | RegistrationState::AwaitingPolicies
         | RegistrationState::Planning
         | RegistrationState::AwaitingOtherPlans
         | RegistrationState::LookingForObject
@@ -50,7 +54,7 @@ fn every_state_is_reached_and_what_takes_steps_is_the_last() {
     let leads = |from: RegistrationState| REGISTRATION.into_iter().filter(move |to| from.leads_to(*to));
     let reached = |to| REGISTRATION.into_iter().any(|from| from.leads_to(to));
     assert!(REGISTRATION[1..].iter().all(|to| reached(*to) && is_listed(*to)));
-    assert!(!reached(RegistrationState::Settling));
+    assert!(!reached(RegistrationState::AwaitingTransforms));
     assert_eq!(leads(RegistrationState::TakingSteps).count(), 0);
 }
 

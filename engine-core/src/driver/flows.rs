@@ -23,12 +23,13 @@ use crate::driver::requests::exists::ObjectLookups;
 use crate::driver::requests::methods::Requests;
 use crate::driver::requests::serialize::Serialization;
 use crate::driver::requests::{FunctionCalls, ResourceRequests};
+use crate::driver::steps::late_answers::LateAnswers;
 use crate::driver::steps::{JournalledCalls, Outcomes, Steps};
 
 /// See the module's text.
 pub(crate) struct Flows {
     pub(crate) doors: Doors,
-    pub(crate) calls: Arc<JournalledCalls>,
+    pub(crate) late_answers: Arc<LateAnswers>,
     pub(crate) selected: SelectedTexts,
     pub(crate) finish: Arc<Finish>,
     requests: Requests,
@@ -40,7 +41,8 @@ impl Flows {
         let d = &doors;
         let provider_plugins = Arc::new(ProviderPlugins::new(&d.exchange, &d.providers));
         let outcomes = Arc::new(Outcomes::new(d));
-        let calls = Arc::new(JournalledCalls::new(d, &outcomes));
+        let late_answers = Arc::new(LateAnswers::new(d, &outcomes));
+        let calls = Arc::new(JournalledCalls::new(d, &late_answers));
         let steps = Arc::new(Steps::new(d, &outcomes, &calls));
         let recovery = Arc::new(Recovery::new(d, &outcomes, &steps));
         let refresh = Arc::new(Refresh::new(d, &outcomes, &recovery));
@@ -70,7 +72,7 @@ impl Flows {
         let requests =
             Requests::new(d, &reads, &refresh_first, &registrations, &function_calls, &object_lookups, &finish);
         let serialization = Serialization::new(d);
-        Self { doors, calls, selected, finish, requests, serialization }
+        Self { doors, late_answers, selected, finish, requests, serialization }
     }
 
     /// Answers a request of the host.

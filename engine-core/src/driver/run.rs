@@ -101,9 +101,9 @@ impl Run {
                 self.begin(id, false, Arc::clone(&self.all).answer(request));
             }
             Input::Forget(id) => self.forget(id),
-            Input::Done(wait_id, outcome) => self.all.doors.exchange.settle(wait_id, outcome),
+            Input::Done(wait_id, outcome) => self.all.doors.exchange.deliver(wait_id, outcome),
             Input::Lost(wait_id) => self.all.doors.exchange.lose(wait_id),
-            Input::Late(number, answer) => self.all.calls.come_late(number, answer),
+            Input::Late(number, answer) => self.all.late_answers.come(number, answer),
             Input::Hold => self.all.doors.stop.hold(),
             Input::Cancel => {
                 self.all.doors.stop.cancel();

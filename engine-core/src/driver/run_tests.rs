@@ -14,7 +14,7 @@ use crate::provider::{
 use crate::state::{Change, Snapshot};
 use crate::urn::STACK_TYPE;
 use crate::value::{PROVIDER_KEY, PropertyMap, Value};
-use crate::wire::{Accepts, RegisterResourceRequest, encode_properties};
+use crate::wire::{Accepts, Callback, RegisterResourceRequest, TransformResponse, encode_properties};
 
 use super::*;
 use crate::driver::ProgramEnd;
@@ -314,6 +314,25 @@ fn a_run_whose_own_flow_is_given_up_does_not_say_that_all_is_well() {
     });
     let actions = run.take(Input::Forget(own.unwrap_or_default()));
     assert!(actions.iter().any(|action| matches!(action, Action::Halt)));
+}
+
+#[test]
+fn a_registration_whose_transforms_are_asked_says_so() {
+    let mut run = Alone::new();
+    let transform = Callback { token: "twice".to_owned(), ..Callback::default() };
+    let component = RegisterResourceRequest {
+        r#type: "my:index:Group".to_owned(),
+        name: "group".to_owned(),
+        transforms: vec![transform],
+        ..RegisterResourceRequest::default()
+    };
+    let (_, actions) = run.ask(registration(&component));
+    let (wait_id, call) = only_call(actions);
+    assert!(matches!(call, AnyOutsideCall::CallBack(_)));
+    let waits = |run: &Alone| run.0.flow_states().iter().map(|it| it.waits_for).collect::<Vec<_>>();
+    assert_eq!(waits(&run), ["transforms of the program"]);
+    run.take(Input::Done(wait_id, Reply::CallBack(Ok(TransformResponse::default().encode_to_vec()))));
+    assert_ne!(waits(&run), ["transforms of the program"]);
 }
 
 #[test]

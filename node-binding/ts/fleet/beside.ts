@@ -14,7 +14,8 @@ export function showOperation(stack: StackSpec, plan: Plan, run?: string): Promi
         const wanted = operations.find((operation) => run === undefined || operation.run === run);
         if (wanted !== undefined) {
             const shown = await commands.command(["stack", "history", "show", String(wanted.version)]);
-            return (shown.code === 0 ? shown.stdout : shown.stderr).trimEnd();
+            const text = (shown.code === 0 ? shown.stdout : shown.stderr).trimEnd();
+            return text.replace(/^( +maloko\.attempt: )(\d+)$/m, (_, name, number) => `${name}${attemptOf(number)}`);
         }
         if (run === undefined) {
             return `No run of the fleet has worked on ${stack.id}`;
@@ -25,6 +26,11 @@ export function showOperation(stack: StackSpec, plan: Plan, run?: string): Promi
             ? `${nothing}, nor of another one of the fleet`
             : `${nothing}; its last operation was of run ${other.run}:\n\`maloko fleet logs ${stack.id} --run ${other.run}\``;
     });
+}
+
+// Which attempt of a run it was, of the number that tells leases which one is the later.
+function attemptOf(number: string): number {
+    return Math.floor(Number(number) / ATTEMPTS_A_START) + (Number(number) % ATTEMPTS_A_START);
 }
 
 /** What a run of the fleet did with a stack. */
@@ -66,7 +72,7 @@ async function operationsBy(commands: StackCommands, plan: Plan): Promise<Operat
         const { "maloko.run": work = "", "maloko.attempt": number = "" } = entry.environment;
         const run = work.split("/", 1)[0] as string;
         const { version, kind, result, startTime: started, resourceChanges } = entry;
-        const attempt = Math.floor(Number(number) / ATTEMPTS_A_START) + (Number(number) % ATTEMPTS_A_START);
+        const attempt = attemptOf(number);
         const operation = { run, attempt, version, kind, result, started, changes: resourceChanges ?? {} };
         return run.startsWith(`${plan.fleet}-`) ? [operation] : [];
     });

@@ -30,8 +30,8 @@ pub(super) fn run(context: &Context, plan: &Plan, json: bool) {
     if json {
         let waves: Vec<Value> = waves.iter().map(|(name, stacks)| json!({ "name": name, "stacks": stacks })).collect();
         context.console.line(&pretty(&json!({
-            "fleet": plan.fleet, "stacks": plan.stacks.len(), "projects": projects, "languages": languages, "queues": queues,
-            "waves": waves, "needs": needs, "longestChain": longest, "warnings": warnings,
+            "fleet": plan.fleet, "stacks": plan.stacks.len(), "projects": projects, "languages": languages, "code": plan.code,
+            "queues": queues, "waves": waves, "needs": needs, "longestChain": longest, "warnings": warnings,
         })));
         return;
     }
@@ -43,6 +43,8 @@ pub(super) fn run(context: &Context, plan: &Plan, json: bool) {
     say(format!("fleet {}: {}", plan.fleet, count(plan.stacks.len(), "stack")));
     say(format!("projects: {}", shown(&projects)));
     say(format!("languages: {}", shown(&languages)));
+    let code = plan.code.iter().map(|(language, digest)| format!("{language} {digest}")).collect::<Vec<_>>().join(", ");
+    say(format!("code: {code} (workers take stacks of these programs alone)"));
     say(format!("queues: {}", shown(&queues)));
     say(format!("waves: {}", waves.join(", ")));
     say(match needs {

@@ -36,12 +36,14 @@ fn ls_lists_stacks() {
 fn check_tells_what_a_fleet_comes_to_and_what_is_missing_here() {
     let mut world = with_fleet();
     let done = world.run("fleet check");
-    insta::assert_snapshot!(format!("{}{}", done.out, done.err));
+    let found: Value = serde_json::from_str(&world.output("fleet check --json")).unwrap();
+    let code = found["code"]["python"].as_str().unwrap();
+    insta::assert_snapshot!(format!("{}{}", done.out, done.err).replace(code, "DIGEST"));
     world.variables.insert("SHOP_TOKEN".to_owned(), "hush".to_owned());
     world.write("key", "");
     let found: Value = serde_json::from_str(&world.output("fleet check --json")).unwrap();
     let wanted = json!({
-        "fleet": "shops", "stacks": 5, "projects": {"shop": 5}, "languages": {"python": 5},
+        "fleet": "shops", "stacks": 5, "projects": {"shop": 5}, "languages": {"python": 5}, "code": {"python": code},
         "queues": {"default": 1, "eu": 2, "us": 2}, "needs": 4, "longestChain": 2, "warnings": [],
         "waves": [{"name": "shop=ada", "stacks": 3}, {"name": "the rest", "stacks": 2}],
     });

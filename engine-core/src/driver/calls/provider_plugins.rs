@@ -66,7 +66,7 @@ impl ProviderPlugins {
     fn have_configured(&self, provider: Arc<PluginProvider>) {
         let providers = Arc::clone(&self.providers);
         let flow = self.exchange.new_flow();
-        self.exchange.begin(flow, move || Box::pin(async move { drop(providers.plugins.ready(&provider).await) }));
+        self.exchange.begin_flow(flow, move || Box::pin(async move { drop(providers.plugins.ready(&provider).await) }));
     }
 
     /// Has the plugins of resources started and configured side by side, before the first of them is called.

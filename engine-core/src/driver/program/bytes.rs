@@ -21,7 +21,11 @@ pub(crate) struct ProgramBytes {
 impl ProgramBytes {
     /// Refuses outputs that the program could not take. Where it only brings its providers, as in a destroy, they are left out: it
     /// computes nothing of them.
-    pub(crate) fn settle(self, urn: &Urn, outputs: &mut Arc<PropertyMap>) -> Result<(), RegistrationError> {
+    pub(crate) fn refuse_or_leave_out(
+        self,
+        urn: &Urn,
+        outputs: &mut Arc<PropertyMap>,
+    ) -> Result<(), RegistrationError> {
         if self.taken {
             return Ok(());
         }

@@ -43,6 +43,7 @@ impl Functions {
         transforms: Transforms,
     ) -> Result<RegisterResourceRequest, RpcError> {
         let Transforms { urn, parent, list } = transforms;
+        let _flow_state = self.flow_states.transform(urn.clone());
         if let Some(parent) = &parent {
             // What a transform sees, and may change, is what the resource would have.
             if let Some(inherited) = self.planning.planner().inherited(parent) {

@@ -158,7 +158,7 @@ impl Refresh {
         changes: Vec<crate::state::Change>,
     ) {
         let mut changes = changes;
-        changes.extend(self.views.settle(&step.urn, CalledFor::Refresh));
+        changes.extend(self.views.take_in(&step.urn, CalledFor::Refresh));
         if let (None, Some((_, old))) = (&resource, &step.old) {
             changes.extend(self.views.remove_with(old));
         }

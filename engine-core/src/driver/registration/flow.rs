@@ -55,6 +55,7 @@ impl RegistrationFlow {
         tell_of_inexact_numbers(&self.reports, "inputs", &urn, &registration.goal.inputs);
         for mut step in std::mem::take(&mut registration.before) {
             if let (true, Some(new)) = (self.operation.policies.are_there(), &step.new) {
+                flow_state.at(RegistrationState::AwaitingPolicies);
                 // In a box of its own, which runs without packs need not pay for.
                 step.new = Box::pin(self.policies.review_own(new)).await?.or(step.new);
             }
@@ -321,9 +322,11 @@ impl RegistrationFlow {
             match next {
                 Next::Act(steps) => return Ok(PlanOutcome::Steps(steps)),
                 Next::Review(review) => {
+                    guard.flow_state.at(RegistrationState::AwaitingPolicies);
                     // In a box of its own, which runs without packs need not pay for.
                     let inputs = Box::pin(self.policies.review(registration, review)).await?;
                     registration.take_reviewed(inputs);
+                    guard.flow_state.at(RegistrationState::Planning);
                 }
                 Next::Ask(question) => {
                     if registration.is_cascading() && guard.alone.is_none() {

@@ -164,7 +164,7 @@ impl ReadRequests {
         bytes: ProgramBytes,
     ) -> Result<ReadResourceResponse, RpcError> {
         let mut outputs = resource.map(ResourceState::outputs_or_empty).unwrap_or_default();
-        bytes.settle(urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
+        bytes.refuse_or_leave_out(urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
         Ok(ReadResourceResponse {
             urn: urn.to_string(),
             properties: Some(encode_properties(&outputs, accepts)),
@@ -280,7 +280,7 @@ impl ReadRequests {
             }
             old => changes.push(self.journal.put(Arc::clone(&resource), old.map(|(number, _)| number))),
         }
-        changes.extend(self.views.settle(&step.urn, CalledFor::Step));
+        changes.extend(self.views.take_in(&step.urn, CalledFor::Step));
         if differs && !first {
             self.reports.count(step.op, &step.urn);
         }

@@ -120,7 +120,7 @@ impl Reports {
         let flow = self.exchange.new_flow();
         self.durable_events.unreported().reporting = Some((flow, queue));
         let reports = Arc::clone(self);
-        self.exchange.begin(flow, move || Box::pin(async move { reports.report(ReportQueue(messages)).await }));
+        self.exchange.begin_flow(flow, move || Box::pin(async move { reports.report(ReportQueue(messages)).await }));
         flow
     }
 

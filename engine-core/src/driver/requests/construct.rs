@@ -107,7 +107,7 @@ impl Construction {
             Ok(ComponentAnswer::ByPlugin { urn, outputs, dependencies }) => {
                 self.reports.learn_secrets_of(&outputs);
                 let mut outputs = Arc::new(outputs);
-                bytes.settle(&urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
+                bytes.refuse_or_leave_out(&urn, &mut outputs).map_err(|refusal| self.reports.refuse(&refusal))?;
                 Ok(RegisterResourceResponse {
                     urn: urn.to_string(),
                     object: Some(encode_properties(&outputs, accepts)),

@@ -108,7 +108,7 @@ fn response(
             if !wanted.partial && outputs.values().any(Value::contains_unknown) {
                 Arc::make_mut(&mut outputs).retain(|_, value| !value.contains_unknown());
             }
-            wanted.bytes.settle(urn, &mut outputs)?;
+            wanted.bytes.refuse_or_leave_out(urn, &mut outputs)?;
             response.object = Some(encode_properties(&outputs, wanted.accepts));
         }
         RegistrationOutcome::Unknown => response.unknown = true,

@@ -12,7 +12,7 @@ use crate::driver::answers::RpcError;
 use crate::driver::flow_states::StepState;
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::Steps;
-use crate::driver::steps::late_calls::LateOutcome;
+use crate::driver::steps::late_answers::LateOutcome;
 use crate::driver::steps::resource_states::plugin_arguments;
 use crate::driver::steps::write_ahead::JournalledCall;
 use crate::driver::views::CalledFor;
@@ -67,7 +67,7 @@ impl Steps {
             Err(error) if error.kind == ProviderErrorKind::NoProvider => Ok(self.stays_without_provider(&step, &error)),
             Err(error) => {
                 self.views
-                    .settle_alone(&step.urn, if resource.delete { CalledFor::OldObject } else { CalledFor::Step });
+                    .take_in_alone(&step.urn, if resource.delete { CalledFor::OldObject } else { CalledFor::Step });
                 self.reports.failed(&step, &error);
                 self.views.tell(&step.urn);
                 Ok(false)

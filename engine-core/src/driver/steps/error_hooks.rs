@@ -1,7 +1,5 @@
 //! Calls that error hooks may have made again (docs/rules 13.3).
 
-use std::sync::Arc;
-
 use crate::message;
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::HookMoment;
@@ -13,7 +11,7 @@ impl JournalledCalls {
     /// Makes a journalled call, again for as long as the method raises and an error hook asks for it. Of other failures
     /// no hook is told: after them the object may exist, and another attempt would make a second one.
     pub(super) async fn call_with_error_hooks(
-        self: &Arc<Self>,
+        &self,
         call: JournalledCall<'_>,
         mut method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {

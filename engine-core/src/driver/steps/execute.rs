@@ -18,7 +18,7 @@ use crate::driver::flow_states::StepState;
 use crate::driver::journal::{Journal, old_object};
 use crate::driver::program::hooks::{Occasion, moments};
 use crate::driver::steps::Steps;
-use crate::driver::steps::late_calls::LateOutcome;
+use crate::driver::steps::late_answers::LateOutcome;
 use crate::driver::steps::outcomes::CallOutcome;
 use crate::driver::steps::resource_states::{finished, plugin_arguments, stamp};
 use crate::driver::steps::write_ahead::JournalledCall;
@@ -198,7 +198,7 @@ impl Steps {
             old => self.journal.keep(Arc::clone(&resource), old.as_ref().map(|(number, _)| *number)),
         }
         // Nothing of a preview is journalled.
-        self.views.settle_alone(&step.urn, called_for(step.op));
+        self.views.take_in_alone(&step.urn, called_for(step.op));
         Ok(resource)
     }
 
@@ -308,7 +308,7 @@ impl Steps {
         };
         let (operation, answer) = self.calls.call_with_error_hooks(call, method).await?;
         let resource = Arc::unwrap_or_clone(resource);
-        let CallOutcome { resource, error, written } = self.outcomes.settle(step, resource, answer, operation).await?;
+        let CallOutcome { resource, error, written } = self.outcomes.record(step, resource, answer, operation).await?;
         match error {
             None => Ok(StepOutcome { resource: Some(resource), written: Some(written) }),
             Some(error) => self.journal.durable(written, Some(&resource)).await.and(Err(error)),

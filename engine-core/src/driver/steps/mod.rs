@@ -4,15 +4,12 @@ mod call_pace;
 pub(super) mod delete;
 pub(super) mod error_hooks;
 pub(super) mod execute;
-mod late_answers;
-pub(super) mod late_calls;
+pub(super) mod late_answers;
 pub(super) mod outcomes;
 pub(super) mod resource_states;
 pub(super) mod write_ahead;
 
 use std::sync::Arc;
-
-use atomic_refcell::AtomicRefCell;
 
 use crate::operation::Operation;
 use crate::state::Snapshot;
@@ -32,7 +29,7 @@ use crate::driver::stop::Stop;
 use crate::driver::unresolved::UnresolvedCreates;
 use crate::driver::views::Views;
 use call_pace::WriteAheadPace;
-use late_calls::LateCalls;
+use late_answers::LateAnswers;
 
 /// Writes down what calls led to.
 pub(crate) struct Outcomes {
@@ -60,33 +57,29 @@ impl Outcomes {
 /// Calls that the journal knows of before they are made.
 pub(crate) struct JournalledCalls {
     exchange: Arc<Exchange>,
-    stop: Arc<Stop>,
     providers: Arc<Providers>,
     reports: Arc<Reports>,
     call_permits: Arc<CallPermits>,
     functions: Arc<Functions>,
     unresolved: Arc<UnresolvedCreates>,
-    outcomes: Arc<Outcomes>,
     journal: Arc<Journal>,
     pace: WriteAheadPace,
-    late: AtomicRefCell<LateCalls>,
+    late_answers: Arc<LateAnswers>,
     flow_states: Arc<FlowStates>,
 }
 
 impl JournalledCalls {
-    pub(crate) fn new(doors: &Doors, outcomes: &Arc<Outcomes>) -> Self {
+    pub(crate) fn new(doors: &Doors, late_answers: &Arc<LateAnswers>) -> Self {
         Self {
             exchange: Arc::clone(&doors.exchange),
-            stop: Arc::clone(&doors.stop),
             providers: Arc::clone(&doors.providers),
             reports: Arc::clone(&doors.reports),
             call_permits: Arc::clone(&doors.call_permits),
             functions: Arc::clone(&doors.functions),
             unresolved: Arc::clone(&doors.unresolved),
-            outcomes: Arc::clone(outcomes),
             journal: Arc::clone(&doors.journal),
             pace: WriteAheadPace::new(doors.operation.parallel),
-            late: AtomicRefCell::default(),
+            late_answers: Arc::clone(late_answers),
             flow_states: Arc::clone(&doors.flow_states),
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct CallOutcome {
 
 impl Outcomes {
     /// Writes down the outcome of a create or update.
-    pub(super) async fn settle(
+    pub(super) async fn record(
         &self,
         step: &Step,
         mut resource: ResourceState,
@@ -44,7 +44,7 @@ impl Outcomes {
             Err(error) => {
                 let partly = self.partly_done(step, &mut resource, error, operation).await;
                 if partly.is_err() {
-                    self.views.settle_alone(&step.urn, CalledFor::Step);
+                    self.views.take_in_alone(&step.urn, CalledFor::Step);
                 }
                 let (outputs, error) = partly?;
                 (outputs, Some(error))
@@ -54,7 +54,7 @@ impl Outcomes {
         finish_resource(step, &mut resource, outputs, error.is_some(), self.exchange.now());
         let resource = Arc::new(resource);
         let mut changes = self.book_outcome(step, &resource, operation);
-        changes.extend(self.views.settle(&step.urn, called_for(step.op)));
+        changes.extend(self.views.take_in(&step.urn, called_for(step.op)));
         fail_points::kill("kill::before-outcome");
         // The program goes on; only hooks and reports of failures wait for the disk.
         let awaited = error.is_some() || !resource.hooks.is_empty();
@@ -167,7 +167,7 @@ impl Outcomes {
             }
             old => vec![self.journal.put(Arc::clone(resource), old.as_ref().map(|(number, _)| *number))],
         });
-        changes.extend(self.views.settle(&step.urn, called_for(step.op)));
+        changes.extend(self.views.take_in(&step.urn, called_for(step.op)));
         changes
     }
 
@@ -180,7 +180,7 @@ impl Outcomes {
         self.reports.count_noted(step.op, step.note, &step.urn);
         let mut changes = self.journal.end_doubt(resource);
         let called_for = if resource.delete { CalledFor::OldObject } else { CalledFor::Step };
-        changes.extend(self.views.settle(&step.urn, called_for));
+        changes.extend(self.views.take_in(&step.urn, called_for));
         changes.extend(self.views.remove_with(resource));
         changes.push(if step.keep_until_replaced {
             let marked = ResourceState { pending_replacement: true, ..(**resource).clone() };

@@ -19,7 +19,7 @@ use crate::driver::flow_states::StepState;
 use crate::driver::permits::Permit;
 use crate::driver::program::hooks::Occasion;
 use crate::driver::steps::JournalledCalls;
-use crate::driver::steps::late_calls::{LateAnswer, LateOutcome};
+use crate::driver::steps::late_answers::{GivenUpCall, LateOutcome};
 
 /// A call of a provider that the journal is to know of.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ impl JournalledCalls {
     /// Journals that a call is about to be made, and makes it once that is durable and it has its turn. Gives the number of
     /// the journalled operation, which is for the caller to end, with the provider's answer. An error: nothing was called.
     pub(super) async fn call_journalled(
-        self: &Arc<Self>,
+        &self,
         call: JournalledCall<'_>,
         method: Method,
     ) -> Result<(u32, Result<Answer, ProviderError>), ProviderError> {
@@ -68,13 +68,13 @@ impl JournalledCalls {
         drop(next);
         self.flow_states.step_at(&resource.urn, StepState::Calling);
         let begun = self.exchange.moment().instant;
-        let (number, late) = (self.providers.next_number(), LateAnswer::of(&method, late(operation)));
+        let (number, late) = (self.providers.next_number(), GivenUpCall::of(&method, late(operation)));
         let answer = self
             .providers
             .call_numbered(number, resolved, &resource.urn, method, for_plugin.cloned().map(Box::new))
             .await;
         if let Err(ProviderError { kind: ProviderErrorKind::TimedOut, .. }) = &answer {
-            self.expect_late(number, late);
+            self.late_answers.expect(number, late);
         }
         self.pace.note(self.exchange.moment().instant.saturating_duration_since(begun));
         drop(call_permit);

@@ -56,13 +56,19 @@ fn resource(number: usize) -> Arc<ResourceState> {
 }
 
 /// Creates an object; gives the error of a call that was not made.
-fn create<'a>(flows: &'a Flows, resolved: &'a ResolvedProvider, number: usize) -> BoxFuture<'a, Option<ProviderError>> {
+fn create<'a>(
+    flows: &'a Flows,
+    calls: &'a JournalledCalls,
+    resolved: &'a ResolvedProvider,
+    number: usize,
+) -> BoxFuture<'a, Option<ProviderError>> {
     let method = Method::Create { inputs: PropertyMap::new(), key: "key".to_owned(), timeout: 0.0 };
-    make_call(flows, resolved, number, PendingKind::Creating, method)
+    make_call(flows, calls, resolved, number, PendingKind::Creating, method)
 }
 
 fn make_call<'a>(
     flows: &'a Flows,
+    calls: &'a JournalledCalls,
     resolved: &'a ResolvedProvider,
     number: usize,
     kind: PendingKind,
@@ -82,7 +88,7 @@ fn make_call<'a>(
                 operation,
             },
         };
-        match flows.calls.call_journalled(call, method).await {
+        match calls.call_journalled(call, method).await {
             Ok((operation, _)) => {
                 flows.doors.journal.end(operation);
                 None
@@ -107,12 +113,13 @@ fn intents(flows: &Flows) -> usize {
 fn intents_while_turns_are_taken(mean: Option<Duration>) -> usize {
     let (mut world, resolved) = (world(PARALLEL), resolved());
     let flows = Arc::clone(&world.flows);
+    let calls = JournalledCalls::new(&flows.doors, &flows.late_answers);
     if let Some(mean) = mean {
-        flows.calls.pace.note(mean);
+        calls.pace.note(mean);
     }
     let turns = all_turns(&flows, &resolved);
     assert_eq!(turns.len(), PARALLEL);
-    let mut creates = join_all((0..100).map(|number| create(&flows, &resolved, number)));
+    let mut creates = join_all((0..100).map(|number| create(&flows, &calls, &resolved, number)));
     assert!(world.go_on(&mut creates).is_none());
     let written = intents(&flows);
     assert!(world.calls.is_empty());
@@ -142,7 +149,8 @@ fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
     ] {
         let (mut world, resolved) = (world(PARALLEL), resolved());
         let flows = Arc::clone(&world.flows);
-        let mut call = make_call(&flows, &resolved, 0, kind, method);
+        let calls = JournalledCalls::new(&flows.doors, &flows.late_answers);
+        let mut call = make_call(&flows, &calls, &resolved, 0, kind, method);
         assert!((&mut call).now_or_never().is_none());
         let actions = flows.doors.exchange.take_actions();
         assert!(!actions.iter().any(|action| matches!(action, Action::Do { .. })), "{kind:?}");
@@ -154,7 +162,7 @@ fn no_object_is_made_changed_or_deleted_before_the_intent_is_durable() {
             panic!("{kind:?}: the intent is recorded")
         };
         assert_eq!(pending.kind, kind);
-        flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
+        flows.doors.exchange.deliver(wait_id, Reply::Durable(Ok(())));
         assert!(world.go_on(&mut call).is_none());
         assert_eq!(world.calls.len(), 1, "{kind:?}");
     }
@@ -176,8 +184,9 @@ fn more_turns_than_intents_ahead_are_all_taken_at_once() {
     for mean in [Duration::from_millis(1), Duration::from_secs(1)] {
         let (mut world, resolved) = (world(2 * AHEAD), resolved());
         let flows = Arc::clone(&world.flows);
-        flows.calls.pace.note(mean);
-        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&flows, &resolved, number)));
+        let calls = JournalledCalls::new(&flows.doors, &flows.late_answers);
+        calls.pace.note(mean);
+        let mut creates = join_all((0..2 * AHEAD).map(|number| create(&flows, &calls, &resolved, number)));
         assert!(world.go_on(&mut creates).is_none());
         assert_eq!(world.calls.len(), 2 * AHEAD);
     }
@@ -187,12 +196,13 @@ fn more_turns_than_intents_ahead_are_all_taken_at_once() {
 fn a_run_that_stops_doubts_no_more_than_before_of_a_call_that_was_not_made() {
     let (mut world, resolved) = (world(PARALLEL), resolved());
     let flows = Arc::clone(&world.flows);
+    let calls = JournalledCalls::new(&flows.doors, &flows.late_answers);
     let suspected =
         Arc::new(UnresolvedCreate { attempts: 3, ..UnresolvedCreate::begun(&resource(1), &attempt(), None) });
     flows.doors.journal.unresolved(Arc::clone(&suspected));
-    flows.calls.pace.note(Duration::ZERO);
+    calls.pace.note(Duration::ZERO);
     let turns = all_turns(&flows, &resolved);
-    let mut creates = join_all([0, 1].map(|number| create(&flows, &resolved, number)));
+    let mut creates = join_all([0, 1].map(|number| create(&flows, &calls, &resolved, number)));
     assert!(world.go_on(&mut creates).is_none());
     assert_eq!(intents(&flows), 2);
     flows.doors.stop.cancel();

@@ -56,7 +56,7 @@ impl OutsideWorld {
                     self.calls.push((wait_id, call));
                 }
                 Action::Append { awaited: Some((_, wait_id)), .. } => {
-                    self.flows.doors.exchange.settle(wait_id, Reply::Durable(Ok(())));
+                    self.flows.doors.exchange.deliver(wait_id, Reply::Durable(Ok(())));
                 }
                 Action::Emit(event) => self.told.push(event),
                 Action::CallBegan(urn, ago) => self.called.push((urn, ago)),
@@ -70,7 +70,7 @@ impl OutsideWorld {
     pub(crate) fn answer_creates(&mut self) {
         for (wait_id, call) in std::mem::take(&mut self.calls) {
             let answer = Answer::created(call.urn.name(), PropertyMap::new());
-            self.flows.doors.exchange.settle(wait_id, Reply::Call(Ok(answer)));
+            self.flows.doors.exchange.deliver(wait_id, Reply::Call(Ok(answer)));
         }
     }
 

@@ -134,16 +134,16 @@ impl Views {
     }
 
     /// Takes in what a plugin told during a call for the owner; gives the changes, to be journalled with the call's outcome.
-    pub(crate) fn settle(&self, owner: &Urn, called_for: CalledFor) -> Vec<Change> {
+    pub(crate) fn take_in(&self, owner: &Urn, called_for: CalledFor) -> Vec<Change> {
         let mut changes = if called_for == CalledFor::NewObject { self.leave_to_old_object(owner) } else { Vec::new() };
         let steps = self.state.borrow_mut().published.remove(owner).unwrap_or_default();
         changes.extend(steps.into_iter().flat_map(|step| self.book(owner, step, called_for)));
         changes
     }
 
-    /// Like [`Views::settle`], for a call whose outcome leaves the owner as it was.
-    pub(crate) fn settle_alone(&self, owner: &Urn, called_for: CalledFor) {
-        let changes = self.settle(owner, called_for);
+    /// Like [`Views::take_in`], for a call whose outcome leaves the owner as it was.
+    pub(crate) fn take_in_alone(&self, owner: &Urn, called_for: CalledFor) {
+        let changes = self.take_in(owner, called_for);
         if !changes.is_empty() && !self.operation.dry_run {
             self.journal.append_unawaited(changes);
         }

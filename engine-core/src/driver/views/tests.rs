@@ -89,7 +89,7 @@ fn what_a_plugin_told_is_in_the_state_once_its_call_is_over() {
     ];
     assert_eq!(publish(&doors, steps), Ok(()));
     assert_eq!(kept(&doors), [row("a", "1", false), row("b", "2", false)]);
-    assert_eq!(doors.views.settle(&Urn::unchecked(OWNER), CalledFor::Step).len(), 3);
+    assert_eq!(doors.views.take_in(&Urn::unchecked(OWNER), CalledFor::Step).len(), 3);
     assert_eq!(kept(&doors), [row("a", "3", false), row("c", "4", false)]);
     let (_, made) = doors.journal.resources().into_iter().find(|(_, it)| it.urn.name() == "c").unwrap_or_default();
     assert_eq!(*made, view("c", "4"), "below its owner");
@@ -99,7 +99,7 @@ fn what_a_plugin_told_is_in_the_state_once_its_call_is_over() {
 fn the_views_of_an_old_object_wait_as_it_does_and_go_with_it() {
     let doors = doors(vec![view("a", "1"), view("b", "2")]);
     assert_eq!(publish(&doors, vec![told(ViewStepOp::Create, "a", Some("3"))]), Ok(()));
-    doors.views.settle(&Urn::unchecked(OWNER), called_for(Op::CreateReplacement));
+    doors.views.take_in(&Urn::unchecked(OWNER), called_for(Op::CreateReplacement));
     assert_eq!(kept(&doors), [row("a", "1", true), row("a", "3", false), row("b", "2", true)]);
     let names = |owner: &ResourceState| {
         let shown = doors.views.shown_to(owner, PluginArguments::default()).old_views;
@@ -110,7 +110,7 @@ fn the_views_of_an_old_object_wait_as_it_does_and_go_with_it() {
 
     // Its plugin tells of one of the two.
     assert_eq!(publish(&doors, vec![told(ViewStepOp::Delete, "a", None)]), Ok(()));
-    doors.views.settle(&Urn::unchecked(OWNER), CalledFor::OldObject);
+    doors.views.take_in(&Urn::unchecked(OWNER), CalledFor::OldObject);
     doors.views.remove_with(&owner(true));
     assert_eq!(kept(&doors), [row("a", "3", false)]);
 }
@@ -125,7 +125,7 @@ fn of_a_step_that_failed_only_what_is_partly_done_is_kept() {
     };
     let steps = vec![failed(ViewStepStatus::StatusUnknown, "b"), failed(ViewStepStatus::PartialFailure, "c")];
     assert_eq!(publish(&doors, steps), Ok(()));
-    doors.views.settle(&Urn::unchecked(OWNER), CalledFor::Step);
+    doors.views.take_in(&Urn::unchecked(OWNER), CalledFor::Step);
     assert_eq!(kept(&doors), [row("a", "1", false), row("c", "2", false)]);
     doors.views.tell(&Urn::unchecked(OWNER));
     assert!(doors.stop.failure().is_some(), "the run fails");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
@@ -28,7 +29,8 @@ def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
         wanted = next((operation for operation in operations if run in (None, operation["run"])), None)
         if wanted is not None:
             shown = commands.command(["stack", "history", "show", str(wanted["version"])]).result
-            return (shown.stdout if shown.code == 0 else shown.stderr).rstrip("\n")
+            text = (shown.stdout if shown.code == 0 else shown.stderr).rstrip("\n")
+            return re.sub(r"^( +maloko\.attempt: )(\d+)$", lambda it: f"{it[1]}{_attempt(it[2])}", text, flags=re.MULTILINE)
         if run is None:
             return f"No run of the fleet has worked on {stack['id']}"
         if not operations:
@@ -61,11 +63,10 @@ def _operations(commands: StackCommands, plan: Plan) -> list[dict[str, Any]]:
     for entry in json.loads(told.result.stdout):
         run, _, _ = entry["environment"].get("maloko.run", "").partition("/")
         if run.startswith(f"{plan['fleet']}-"):
-            start, attempt = divmod(int(entry["environment"]["maloko.attempt"]), ATTEMPTS_A_START)
             operations.append(
                 {
                     "run": run,
-                    "attempt": start + attempt,
+                    "attempt": _attempt(entry["environment"]["maloko.attempt"]),
                     "version": entry["version"],
                     "kind": entry["kind"],
                     "result": entry["result"],
@@ -74,6 +75,12 @@ def _operations(commands: StackCommands, plan: Plan) -> list[dict[str, Any]]:
                 }
             )
     return operations
+
+
+def _attempt(number: str) -> int:
+    """Which attempt of a run it was, of the number that tells leases which one is the later."""
+    start, attempt = divmod(int(number), ATTEMPTS_A_START)
+    return start + attempt
 
 
 def adopt_key(stack: StackSpec, plan: Plan) -> str:
