@@ -35,6 +35,10 @@ fn read_value(field: &Field<'_>) -> Result<ConfigValue> {
             field.knows(&[SECRET_FROM])?;
             secret(&field.required(SECRET_FROM, "secretFrom: env API_TOKEN")?)
         }
+        Value::Mapping(entries) if matches!(&entries[..], [entry] if entry.node.value == Value::Nothing) => {
+            let name = &entries[0].name;
+            Err(field.fault(format!("`{{{name}}}` without quotes is a mapping; write \"{{{name}}}\" for the column")))
+        }
         Value::List(_) | Value::Mapping(_) => {
             let mut wrong = None;
             let structure = field.node().to_json(&mut |text| {

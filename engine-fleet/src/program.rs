@@ -101,6 +101,15 @@ impl<'a> Programs<'a> {
         Ok(Program { name: format!("{name}{function}"), path, is_inline: true, language, project: None })
     }
 
+    /// The function of a file whose ending was left out.
+    fn function_meant(&self, file: &str, function: &str) -> Option<String> {
+        let endings = std::iter::once(PYTHON_ENDING).chain(NODE_ENDINGS);
+        let mut named =
+            endings.map(|ending| (format!("{file}.{ending}"), if ending == PYTHON_ENDING { ':' } else { '#' }));
+        let (file, sign) = named.find(|(file, _)| self.document.directory.join(file).is_file())?;
+        Some(format!("{file}{sign}{function}"))
+    }
+
     /// Refuses a function that the file cannot have. A file that cannot be read passes: making its digest refuses that.
     fn has_function(
         &self,
@@ -133,8 +142,13 @@ impl<'a> Programs<'a> {
         if let Some((file, function)) = text.rsplit_once(':').filter(|(file, _)| ends(file, &NODE_ENDINGS)) {
             return Err(field.fault(format!("a function of {file} is named behind a '#': write {file}#{function}")));
         }
+        if let Some((file, function)) = text.rsplit_once('#').filter(|(file, _)| ends(file, &[PYTHON_ENDING])) {
+            return Err(field.fault(format!("a function of {file} is named behind a ':': write {file}:{function}")));
+        }
         if !path.is_dir() {
-            return Err(field.fault(format!("there is no directory {shown}; correct the path")));
+            let meant = text.rsplit_once([':', '#']).and_then(|(file, function)| self.function_meant(file, function));
+            let meant = meant.map_or_else(|| "correct the path".to_owned(), |meant| format!("did you mean '{meant}'?"));
+            return Err(field.fault(format!("there is no directory {shown}; {meant}")));
         }
         let Some(file) = project_file(&path) else {
             return Err(field.fault(format!(

@@ -71,6 +71,20 @@ fn a_directory_without_a_project_is_told() {
 }
 
 #[test]
+fn a_function_that_is_named_otherwise_is_told_its_name() {
+    let of = |program: &str| {
+        let fleet = Fleet::of(&format!("  - {{ project: p, program: \"{program}\", stack: a }}\n"));
+        fleet.with("lib/main.py", "def program(): ...\n").with("lib/other.mjs", "").fault()
+    };
+    assert!(
+        of("lib/main:program").ends_with("there is no directory lib/main:program; did you mean 'lib/main.py:program'?")
+    );
+    assert!(of("lib/other#program").ends_with("did you mean 'lib/other.mjs#program'?"));
+    assert!(of("lib/main.py#program").ends_with("is named behind a ':': write lib/main.py:program"));
+    assert!(of("lib/none:program").ends_with("there is no directory lib/none:program; correct the path"));
+}
+
+#[test]
 fn a_runtime_that_fleets_do_not_have_is_told() {
     let of = |text: &str| Fleet::of("  - { program: lib, stack: a }\n").with("lib/Pulumi.yaml", text).fault();
     let what = "the programs of a fleet are of runtime python or nodejs, and this is 'go'";

@@ -95,6 +95,8 @@ fn config_that_makes_no_sense_is_told() {
     let of = |value: &str| fault(&format!("  - {{ program: net, stack: a, config: {{ b: {value} }} }}\n"));
     let at = "fleet.yaml:3:44: stacks[0].config.b";
     assert_eq!(of("~"), format!("{at}: it has no value; write one, or \"\" for an empty text"));
+    let braces = "`{region}` without quotes is a mapping; write \"{region}\" for the column";
+    assert_eq!(of("{region}"), format!("{at}: {braces}"));
     let secret = "a secret is taken from `env NAME` or `file PATH`";
     assert_eq!(of("{ secretFrom: vault x }"), format!("fleet.yaml:3:58: stacks[0].config.b.secretFrom: {secret}"));
     assert_eq!(of("{ secretFrom: {} }"), format!("fleet.yaml:3:58: stacks[0].config.b.secretFrom: {secret}"));

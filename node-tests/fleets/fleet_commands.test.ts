@@ -52,7 +52,7 @@ test("a run is watched paused and goes on", async () => {
         { run, state: "done", verb: "up", stacks: 4, failed: 0, message: "the first one" },
     ]);
     expect(fleet.told(["history", "--stack", "t3"])).toMatchObject([{ run, attempt: 1, changes: { create: 4 } }]);
-    expect(fleet.command(["history", "--stack", "t9"], 1).stderr).toContain("has no stack 't9'");
+    expect(fleet.command(["history", "--stack", "t9"], 2).stderr).toContain("no stack is named 't9'");
     expect(fleet.command(["logs", "t3"]).stdout).toContain("file-2");
     // A stack's own history needs no server.
     const away = { engine: "temporal://127.0.0.2:9/default" };
@@ -88,6 +88,27 @@ nightly("a stack that a stop keeps from its next start says of what it failed", 
     expect(shown).toContain("Resource file-1: Error: the service has no room");
     expect(shown).not.toContain("urn:");
     expect(fleet.command(["logs", "t0"]).stdout.split("\n")).toContain("    maloko.attempt: 2");
+});
+
+test("the same run twice is two in history", () => {
+    const fleet = new FleetFolder(server());
+    fleet.write(stacksOf(1));
+    fleet.worker();
+    const { run } = fleet.run(["up"]);
+    expect(fleet.run(["up"]).run).toBe(run);
+
+    const rows = fleet.told(["history"]) as { run: string }[];
+    const [newest = "", older = ""] = rows.map((row) => row.run);
+
+    expect([newest, older.split("/")[0]]).toEqual([run, run]);
+    const [again, first] = [newest, older].map((name) => fleet.results(name).counts);
+    expect(again).toMatchObject({ done: 0, unchanged: 1 });
+    expect(first).toMatchObject({ done: 1, unchanged: 0 });
+    expect(fleet.told(["status", older])).toMatchObject({ run: older });
+    expect(fleet.command(["page", older, "--output", "-"]).stdout).toContain(older);
+    fleet.run(["drift"]);
+    // What a look has left is nothing to be done again.
+    expect(fleet.command(["retry", "--yes"], 1).stderr).toContain(`run ${run} has nothing left`);
 });
 
 test("workers of the command end with it", async () => {

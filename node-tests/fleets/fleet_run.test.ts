@@ -203,6 +203,9 @@ test("cancel reaches providers and the run ends last", async () => {
     fleet.command(["cancel", run]);
 
     expect(fleet.marks("told")).toEqual(held);
+    const { ends } = fleet.results(run, 8);
+    const made = Object.values(ends).filter(({ changes }) => changes.create !== undefined);
+    expect(made.map(({ id }) => id.replace("tenant/", "")).sort(), "what they had made is told").toEqual(held);
     expect(fleet.told(["history"])).toMatchObject([{ state: "cancelled" }]);
 });
 

@@ -1,7 +1,7 @@
 // Runs of the library while nobody answers for them.
 import { createRequire } from "node:module";
 import { Client, type ConnectionLike, type WorkflowHandle } from "@temporalio/client";
-import { FleetError } from "maloko/fleet";
+import { FleetError, load } from "maloko/fleet";
 import { expect, test } from "vitest";
 import { Run } from "../node_modules/maloko/dist/fleet/run.js";
 
@@ -132,4 +132,10 @@ test("a run that is not there is told without the words of others", async () => 
         expect(String(error)).toContain("the server knows no run 'f-up-1'");
         expect((error as Error).cause).toBeUndefined();
     }
+});
+
+// In Node alone: Python refuses an argument that a function does not have.
+test("an option that runs do not have is refused", async () => {
+    const up = load().up({ stack: "t0" } as object);
+    await expect(up).rejects.toThrow("there is no option 'stack': which stacks, and how, say select, stacks");
 });

@@ -56,7 +56,7 @@ def test_a_run_is_watched_paused_and_goes_on(fleet: FleetFolder) -> None:
     assert told == [(run, "done", "up", 4, 0, "the first one")]
     (operation,) = json.loads(fleet.command("history", "--stack", "t3", "--json").stdout)
     assert (operation["run"], operation["attempt"], operation["changes"]["create"]) == (run, 1, 4)
-    assert "has no stack 't9'" in fleet.command("history", "--stack", "t9", code=1).stderr
+    assert "no stack is named 't9'" in fleet.command("history", "--stack", "t9", code=2).stderr
     assert "file-2" in fleet.command("logs", "t3").stdout
     # A stack's own history needs no server.
     fleet.write(stacks_of(4, holds="true"), engine="temporal://127.0.0.2:9/default")
@@ -121,6 +121,24 @@ def test_a_stack_that_a_stop_keeps_from_its_next_start_says_of_what_it_failed(fl
     assert "Resource file-1: OSError: the service has no room" in shown
     assert "urn:" not in shown
     assert "    maloko.attempt: 2" in fleet.command("logs", "t0").stdout.splitlines()
+
+
+def test_the_same_run_twice_is_two_in_history(fleet: FleetFolder) -> None:
+    fleet.write(stacks_of(1))
+    fleet.worker()
+    run = fleet.run("up")["run"]
+    assert fleet.run("up")["run"] == run
+
+    newest, older = (row["run"] for row in json.loads(fleet.command("history", "--json").stdout))
+
+    assert (newest, older.split("/")[0]) == (run, run)
+    counts = [fleet.results(name)["counts"] for name in (newest, older)]
+    assert [(each["done"], each["unchanged"]) for each in counts] == [(0, 1), (1, 0)]
+    assert json.loads(fleet.command("status", older, "--json").stdout)["run"] == older
+    assert older in fleet.command("page", older, "--output", "-").stdout
+    fleet.run("drift")
+    # What a look has left is nothing to be done again.
+    assert f"run {run} has nothing left" in fleet.command("retry", "--yes", code=1).stderr
 
 
 def test_workers_of_the_command_end_with_it(fleet: FleetFolder) -> None:

@@ -173,8 +173,10 @@ def test_cancel_reaches_providers_and_the_run_ends_last(server: FleetServer, mak
     fleet.command("cancel", run)
 
     assert fleet.marks("told") == held
-    result = fleet.command("results", run, "--json", code=8).stdout
-    assert '"outcome": "cancelled"' in result
+    result = json.loads(fleet.command("results", run, "--json", code=8).stdout)
+    assert result["outcome"] == "cancelled"
+    made = [end["id"].removeprefix("tenant/") for end in result["ends"] if end["changes"].get("create")]
+    assert sorted(made) == sorted(held), "what they had made until then is told"
     assert json.loads(fleet.command("history", "--json").stdout)[0]["state"] == "cancelled"
     fleet.let_go()
     assert fleet.run("up")["counts"]["done"] == 12

@@ -47,6 +47,7 @@ class Handle:
     """
 
     id = "f-up-1"
+    run_id = None
     # One that was cancelled leaves no result: its workers answer.
     status = "CANCELED"
 

@@ -45,8 +45,8 @@ pub(crate) enum FleetCommand {
     /// Go on with a run that was paused
     Resume(FleetOneRun),
     /// End a run: nothing new begins, what is in flight is cancelled in order
-    Cancel(FleetOneRun),
-    /// Run those stacks of a run again that failed or were skipped
+    Cancel(FleetCancel),
+    /// Run those stacks of a run again that failed, were skipped or were cancelled
     Retry(FleetRetry),
     /// Show what the last operation of a run on a stack changed, and why it failed
     Logs(FleetLogs),
@@ -139,6 +139,17 @@ pub(crate) struct FleetOneRun {
     pub(crate) run: Option<String>,
 }
 
+/// Flags of `fleet cancel`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FleetCancel {
+    /// The run; the newest one when not given
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
 /// How a run is begun and followed.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetFollow {
@@ -162,7 +173,7 @@ pub(crate) struct FleetFollow {
 /// Flags of `fleet retry`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FleetRetry {
-    /// The run; the newest one when not given
+    /// The run; the newest one that changes stacks when not given
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
     /// How it is begun and followed.
@@ -198,7 +209,7 @@ pub(crate) struct FleetPage {
     /// The run; the newest one when not given
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// The file to write; RUN.html when not given
+    /// The file to write, `-` for the output; RUN.html when not given
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

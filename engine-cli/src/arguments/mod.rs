@@ -30,7 +30,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use config::{ConfigArguments, ConfigCommand, ConfigCopy, ConfigGet, ConfigSet, ConfigSetAll, ScalarType};
 pub(crate) use elsewhere::{ElsewhereCommand, OrgCommand};
 pub(crate) use fleet::{
-    FleetArguments, FleetChoice, FleetCommand, FleetFollow, FleetLook, FleetOneRun, FleetRetry, FleetRun, FleetShow,
+    FleetArguments, FleetCancel, FleetChoice, FleetCommand, FleetFollow, FleetLook, FleetOneRun, FleetRetry, FleetRun,
+    FleetShow,
 };
 pub(crate) use format::FormatArguments;
 pub(crate) use import::ImportArguments;

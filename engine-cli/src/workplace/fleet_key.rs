@@ -109,7 +109,8 @@ impl Workplace<'_> {
             wrapped @ KeyRecord::Wrapped(_) => self.crypter_of_record(holder, wrapped)?,
         };
         let verified = crypter.verify();
-        verified.map_err(|error| Failure::new(format!("the key of stack '{}': {error}", self.shown(holder))))?;
+        verified
+            .map_err(|error| Failure::new(format!("the key of stack '{}': {error}", self.shown(holder))).of_key())?;
         Ok(crypter)
     }
 

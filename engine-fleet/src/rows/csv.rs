@@ -20,6 +20,12 @@ pub(super) fn rows(table: &Table<'_>) -> Result<Vec<Row>> {
         let line = line_of(&record);
         if record.len() != columns.len() {
             let (values, wanted) = (record.len(), columns.len());
+            if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
+                return Err(table.fault(
+                    line,
+                    "a quote that begins in this row or before it is never closed; close it, or take it away",
+                ));
+            }
             return Err(table.fault(
                 line,
                 format!("the row has {values} values, and the header {wanted} columns; write a value for each of them"),

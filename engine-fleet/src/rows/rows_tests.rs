@@ -50,6 +50,8 @@ fn a_command_prints_rows() {
 fn a_row_with_another_number_of_values_is_told() {
     let wanted = "the row has 1 values, and the header 2 columns; write a value for each of them";
     assert_eq!(of_table("a.csv", "tenant,size\nacme,3\nglobex\n").fault(), format!("a.csv:3: {wanted}"));
+    let quote = "a quote that begins in this row or before it is never closed; close it, or take it away";
+    assert_eq!(of_table("a.csv", "tenant,size\nacme,3\n\"globex,3\n").fault(), format!("a.csv:3: {quote}"));
 }
 
 #[test]

@@ -40,6 +40,8 @@ struct AtWork {
 #[derive(Debug, Deserialize)]
 struct Failure {
     id: String,
+    /// `failed` or `skipped`.
+    outcome: String,
     #[serde(default)]
     text: String,
     #[serde(default)]
@@ -79,7 +81,7 @@ impl AtWork {
             (attempt, true) => format!("attempt {attempt}"),
             (attempt, false) => format!("attempt {attempt} ({note})"),
         };
-        [cell(&self.id), cell(&self.text), worker, attempt]
+        [cell(&self.id), worker, attempt, cell(&self.text)]
     }
 }
 
@@ -89,10 +91,19 @@ pub(super) fn text(progress: &Progress, columns: usize) -> String {
     let mut at_work = table();
     at_work.add_rows(progress.stacks.iter().map(AtWork::cells));
     shown.extend(lines(&at_work, "  ", columns));
+    let others = progress.counts.under_way().saturating_sub(progress.stacks.len());
+    if others > 0 && !progress.stacks.is_empty() {
+        shown.push(fitted(&format!("  and {others} more"), columns));
+    }
     let mut failures = table();
     failures.add_rows(progress.failures.iter().map(|failure| {
-        let end = if failure.attempts > 1 { attempts(failure.attempts) } else { "not retried".to_owned() };
-        ["failed".to_owned(), cell(&failure.id), cell(&failure.text), end]
+        let end = match (failure.outcome.as_str(), failure.attempts) {
+            ("failed", 0 | 1) => "not retried".to_owned(),
+            (_, 0 | 1) => String::new(),
+            (_, more) => attempts(more),
+        };
+        // What is said of it may be long: it comes last.
+        [cell(&failure.outcome), cell(&failure.id), end, cell(&failure.text)]
     }));
     shown.extend(lines(&failures, "", columns));
     joined(&shown)

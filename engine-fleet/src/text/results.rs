@@ -99,6 +99,8 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
         if found.len() > SHOWN {
             more.push(format!("and {} more with {word}: `--json` lists them", found.len() - SHOWN));
         }
+    } else {
+        more.push(format!("{} done: `--json` lists them", found.len()));
     }
     let warnings = results.ends.iter().flat_map(|end| end.warnings.iter().map(move |warning| (end, warning)));
     let warnings: Vec<_> = warnings.collect();

@@ -9,18 +9,21 @@ const PROGRESS: &str = r#"{
         {"id": "acme-eu", "text": "creating 12 of 20", "worker": "eu-3", "attempt": 2, "note": "worker eu-1 was lost 14 s ago"},
         {"id": "globex-us", "text": "creating 3 of 20", "worker": null, "attempt": 1, "note": null}
     ],
-    "failures": [{"id": "initech-eu", "text": "program: KeyError 'plan'\u001b[31m (tenant/__main__.py:14)", "attempts": 1},
-        {"id": "umbrella-us", "text": "provider: 429", "attempts": 5}]
+    "failures": [{"id": "initech-eu", "outcome": "failed", "text": "program: KeyError 'plan'\u001b[31m (tenant/__main__.py:14)", "attempts": 1},
+        {"id": "hooli-us", "outcome": "skipped", "text": "needs net-us, which failed", "attempts": 0},
+        {"id": "umbrella-us", "outcome": "failed", "text": "provider: 429", "attempts": 5}]
 }"#;
 
 #[test]
 fn progress_has_a_head_stacks_and_failures() {
     let wanted = "\
 run tenants-up-7f3   wave 2 of 2   431 done  12 running  3 retrying  2 failed  1 skipped  551 wait   528 a minute   ETA 1m02s
-  acme-eu    creating 12 of 20  worker eu-3  attempt 2 (worker eu-1 was lost 14 s ago)
-  globex-us  creating 3 of 20
-failed  initech-eu   program: KeyError 'plan' (tenant/__main__.py:14)  not retried
-failed  umbrella-us  provider: 429                                     5 attempts
+  acme-eu    worker eu-3  attempt 2 (worker eu-1 was lost 14 s ago)  creating 12 of 20
+  globex-us                                                          creating 3 of 20
+  and 13 more
+failed   initech-eu   not retried  program: KeyError 'plan' (tenant/__main__.py:14)
+skipped  hooli-us                  needs net-us, which failed
+failed   umbrella-us  5 attempts   provider: 429
 ";
     assert_eq!(text("progress", PROGRESS, 0).unwrap(), wanted);
 }
@@ -108,7 +111,8 @@ fn looks_name_the_stacks_that_differ_and_outputs_are_shown() {
     let many = (0..21)
         .map(|number| serde_json::json!({"id": format!("s{number}"), "outcome": "done", "changes": {"update": 1}}));
     let told = results_of("up", &many.collect::<Vec<_>>());
-    assert_eq!(told, "run a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 21 update\n");
+    let line = "run a-up-1   up   done in 3.0s   1 done  2 unchanged   resources: 21 update\n";
+    assert_eq!(told, format!("21 done: `--json` lists them\n{line}"));
     let told = results_of("drift", &ends);
     let next = "nothing was changed: `maloko fleet refresh` takes it into the states; a `maloko fleet up` after that undoes it\n";
     assert!(

@@ -23,6 +23,11 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// How many have begun and not ended.
+    pub(super) fn under_way(&self) -> usize {
+        usize::try_from(self.running + self.retrying).unwrap_or(usize::MAX)
+    }
+
     /// Those of which there are any, and always the first.
     pub(super) fn parts(&self) -> Vec<String> {
         self.named("done")

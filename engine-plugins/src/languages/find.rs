@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use maloko_core::message::suggestions::nearest;
+
 use super::{CLIENT_RUNTIME, ForeignProgram};
 use crate::install::PluginFolder;
 use crate::locate::{entry_of, installed_of, is_executable, on_path};
@@ -20,6 +22,8 @@ pub(super) enum LocatedHost {
 }
 
 const KIND: &str = "language";
+/// The runtimes that a mistaken one may have been meant to be.
+const KNOWN: [&str; 6] = ["python", "nodejs", "go", "dotnet", "java", "yaml"];
 
 /// The name of a runtime in those of files.
 fn file_name(runtime: &str) -> String {
@@ -76,9 +80,10 @@ fn not_found(runtime: &str, executable: &str, looks_at_path: bool, folder: Optio
     } else {
         "$PATH is not looked at (PULUMI_IGNORE_AMBIENT_PLUGINS). Put its executable into"
     };
+    let meant = nearest(runtime, KNOWN).map(|name| format!(" Did you mean `runtime: {name}`?")).unwrap_or_default();
     format!(
         "no language plugin '{executable}' found in the workspace{path}: it runs programs of `runtime: {runtime}`, and comes \
-         with the Pulumi CLI or with the language's own package.\n{own} {}",
+         with the Pulumi CLI or with the language's own package.{meant}\n{own} {}",
         there.display()
     )
 }

@@ -198,22 +198,24 @@ function inWords({ outcome, seconds, text, changes }: End): string {
 
 function told(end: End, launch: Launch, context: Context, identity: string, counts: CountsOfAttempt): StackEnd {
     const { ApplicationFailure, CancelledFailure } = temporal("common");
-    if (end.mayPass) {
-        counts.handOver(end, context);
-        throw ApplicationFailure.create({ message: end.text, type: end.reason, details: [end.reason] });
-    }
     const { aborted, reason } = context.cancellationSignal;
-    if (end.outcome === "cancelled" && aborted) {
-        if (reason instanceof CancelledFailure && reason.message !== SHUTDOWN) {
-            throw reason;
-        }
+    const isRunCancelled = aborted && reason instanceof CancelledFailure && reason.message !== SHUTDOWN;
+    if (aborted && !isRunCancelled && (end.mayPass || end.outcome === "cancelled")) {
         counts.handOver(end, context);
         // Another worker is to go on at once.
         const [message, type] = ["the worker was stopped", "leaving"];
         throw ApplicationFailure.create({ message, type, details: [type], nextRetryDelay: AT_ONCE });
     }
+    if (end.mayPass) {
+        if (isRunCancelled) {
+            throw reason;
+        }
+        counts.handOver(end, context);
+        throw ApplicationFailure.create({ message: end.text, type: end.reason, details: [end.reason] });
+    }
+    const ofWorker = end.reason === "key" ? { text: `${end.text} (worker ${identity})` } : {};
     const attempts = Math.floor(launch.number / ATTEMPTS_A_START) + context.info.attempt;
     // What the others do does not change what is read.
     const read = launch.verb === "up" ? end.read : [];
-    return { ...counts.inAll(end), read, worker: identity, attempts };
+    return { ...counts.inAll(end), ...ofWorker, read, worker: identity, attempts };
 }

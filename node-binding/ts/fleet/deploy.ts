@@ -245,6 +245,10 @@ function textOf({ reason, text, holder }: Why, operation: OperationEnd | undefin
     if (reason === "locked" && holder !== null) {
         return lockOf(holder);
     }
+    if (reason === "key") {
+        // The rest is advice for a command in a terminal.
+        return text.split(/[.;] /, 1)[0] ?? "";
+    }
     return reason === "program" ? withPlace(text, operation?.error ?? "") : text;
 }
 

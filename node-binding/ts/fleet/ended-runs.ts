@@ -32,7 +32,7 @@ export async function leftBy(
 /** What its workflow would answer when it is asked how far it is. */
 export function progressLeft(told: EndedRun): ProgressAnswer {
     const { fleet, verb, began, seconds, wave = 1, waves = 1, counts, stopped, ends } = told;
-    const failures = ends.filter(({ outcome }) => outcome === "failed" || outcome === "skipped");
+    const failures = ["skipped", "failed"].flatMap((outcome) => ends.filter((end) => end.outcome === outcome));
     return {
         fleet,
         verb,

@@ -64,6 +64,8 @@ export interface StartOptions extends PlanOptions {
     importFile?: string;
 }
 
+const CHOICES = ["select", "stacks", "atATime", "stopAfter"];
+
 /** Stacks that are worked on together. */
 export class Fleet {
     readonly #source: string;
@@ -94,7 +96,9 @@ export class Fleet {
     }
 
     /** What a run would do, as it is handed to the server. Throws when the file, its tables or what is asked for cannot be used. */
-    plan(verb: Verb, { select, stacks, atATime, stopAfter }: PlanOptions = {}): Plan {
+    plan(verb: Verb, options: PlanOptions = {}): Plan {
+        refuseUnknown(options);
+        const { select, stacks, atATime, stopAfter } = options;
         const request = {
             verb,
             select: several(select),
@@ -159,6 +163,14 @@ export class Fleet {
 /** The fleet of a file. Nothing is read before it is asked to plan. */
 export function load(file = "fleet.yaml"): Fleet {
     return new Fleet(file);
+}
+
+// Where nobody checks types, a mistaken name would mean all stacks.
+function refuseUnknown(asked: PlanOptions): void {
+    const unknown = Object.keys(asked).find((name) => !CHOICES.includes(name));
+    if (unknown !== undefined) {
+        throw new ConfigurationError(`there is no option '${unknown}': which stacks, and how, say ${CHOICES.join(", ")}`);
+    }
 }
 
 function refusing(read: () => string): string {

@@ -172,7 +172,7 @@ async function isStuck(handle: WorkflowHandle): Promise<boolean> {
 }
 
 /** Asks the run and the server; throws a `NoAnswerError` when nobody answers. */
-export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
+export async function progressOf(run: string, handle: WorkflowHandle): Promise<Progress> {
     const told = await progressAnswer(handle);
     const description = await described(handle);
     const infos = description.raw.pendingActivities ?? [];
@@ -194,7 +194,7 @@ export async function progressOf(handle: WorkflowHandle): Promise<Progress> {
         others: 0,
     }));
     return new Progress(
-        handle.workflowId,
+        run,
         told.verb,
         Math.max(now - told.began, 0),
         told.wave,

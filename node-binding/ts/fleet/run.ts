@@ -52,16 +52,21 @@ export class Result {
 
 /** A run of a fleet. Any number of processes may hold one for the same run; it goes on without them. */
 export class Run {
-    /** Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. */
+    /**
+     * Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. With `/` and the server's own id behind it where it was
+     * attached to by that, as one of several of the same name.
+     */
     readonly id: string;
     readonly #client: Client;
     readonly #handle: WorkflowHandle;
+    readonly #runId: string | undefined;
 
     /** @internal */
-    constructor(client: Client, handle: WorkflowHandle) {
+    constructor(client: Client, handle: WorkflowHandle, runId?: string) {
         this.#client = client;
         this.#handle = handle;
-        this.id = handle.workflowId;
+        this.#runId = runId;
+        this.id = runId === undefined ? handle.workflowId : `${handle.workflowId}/${runId}`;
     }
 
     /** @internal The way to its server. */
@@ -74,7 +79,7 @@ export class Run {
      * the server is away.
      */
     progress(): Promise<Progress> {
-        return progressOf(this.#handle);
+        return progressOf(this.id, this.#handle);
     }
 
     /**
@@ -178,7 +183,7 @@ export class Run {
     /** @internal What it was asked to do, from its history. */
     async order(): Promise<Order> {
         const { workflowService, options } = this.#client;
-        const execution = { workflowId: this.id };
+        const execution = { workflowId: this.#handle.workflowId, runId: this.#runId ?? null };
         const asked = { namespace: options.namespace, execution, maximumPageSize: 1 };
         const { history } = await workflowService.getWorkflowExecutionHistory(asked);
         const { input } = history?.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
@@ -259,7 +264,8 @@ export function runName(plan: Plan, options: RunOptions): string {
 }
 
 /**
- * A run that goes on or has ended. `run`: its name; `engine`: the server, such as `temporal://127.0.0.1:7233/default`; else
+ * A run that goes on or has ended. `run`: its name (of several with the same name that is the newest one, and `NAME/ID` one of the
+ * others, as `maloko fleet history` shows it); `engine`: the server, such as `temporal://127.0.0.1:7233/default`; else
  * Temporal's own variables say it. Throws a `FleetError` when there is no run of that name.
  */
 export async function attach(run: string, engine?: string | Engine): Promise<Run> {
@@ -269,9 +275,10 @@ export async function attach(run: string, engine?: string | Engine): Promise<Run
 
 /** @internal The same, by a client. */
 export async function attachBy(client: Client, run: string): Promise<Run> {
-    const handle = client.workflow.getHandle(run);
+    const [name = "", runId] = run.split("/", 2);
+    const handle = client.workflow.getHandle(name, runId);
     await described(handle);
-    return new Run(client, handle);
+    return new Run(client, handle, runId);
 }
 
 function engineOf(address: string): Engine {

@@ -267,9 +267,9 @@ class FleetRun {
         const course = this.#course;
         const { plan, options } = this.#order;
         const { fleet, waves, stacks } = plan;
-        const failures = [...course.ends.values()].filter(
-            ({ outcome }) => outcome === "failed" || outcome === "skipped",
-        );
+        // Those that failed come last, where the newest ones are shown: what was skipped is so because of them.
+        const ends = [...course.ends.values()];
+        const failures = ["skipped", "failed"].flatMap((outcome) => ends.filter((end) => end.outcome === outcome));
         return {
             fleet,
             verb: verbOf(plan, options),

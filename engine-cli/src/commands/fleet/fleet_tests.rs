@@ -53,6 +53,8 @@ fn check_tells_what_a_fleet_comes_to_and_what_is_missing_here() {
 #[test]
 fn what_is_wrong_is_told_with_exit_code_2() {
     let world = with_fleet();
+    let whole = world.failure("fleet results --stack base");
+    assert!(whole.starts_with("2: this command is about a whole run and takes no --stack"), "{whole}");
     let unknown = world.failure("fleet ls --select shp=ada");
     assert_eq!(unknown, "2: select: 'shp=ada' selects no stack; did you mean 'shop'?\n");
     world.write("shops.csv", "shop,region\nada\n");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use maloko_fleet::{Fault, Plan, Request, file_above, plan_run, text_of_stacks};
 
-use crate::arguments::{FleetArguments, FleetChoice, FleetCommand, FleetShow};
+use crate::arguments::{FleetArguments, FleetCancel, FleetChoice, FleetCommand, FleetShow};
 use crate::commands::pretty;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -29,6 +29,11 @@ pub(crate) async fn run(context: &Context, arguments: &FleetArguments) -> Result
             "`fleet` takes no {flag}: the fleet's file says where state is kept and how its stacks are configured"
         )));
     }
+    if context.global.stack.is_some() && is_of_whole_run(&arguments.command) {
+        return Err(Failure::configuration(
+            "this command is about a whole run and takes no --stack; `maloko fleet history --stack NAME` tells of one",
+        ));
+    }
     match &arguments.command {
         FleetCommand::Check(show) => {
             check::run(context, &plan(context, arguments, show)?, show.json);
@@ -47,6 +52,21 @@ pub(crate) async fn run(context: &Context, arguments: &FleetArguments) -> Result
             code.ok_or_else(|| Failure::new("fleets cannot be driven from here: use the `maloko` of Python or of npm"))
         }
     }
+}
+
+/// Is it a command that chooses no stacks? The others have a `--stack` of their own.
+fn is_of_whole_run(command: &FleetCommand) -> bool {
+    matches!(
+        command,
+        FleetCommand::Status(_)
+            | FleetCommand::Watch(_)
+            | FleetCommand::Results(_)
+            | FleetCommand::Pause(_)
+            | FleetCommand::Resume(_)
+            | FleetCommand::Cancel(_)
+            | FleetCommand::Retry(_)
+            | FleetCommand::Page(_)
+    )
 }
 
 /// The fleet's file.
@@ -90,13 +110,20 @@ fn list(context: &Context, plan: &Plan, json: bool) {
     }
 }
 
-/// Deleting is asked about before anything begins.
+/// Deleting is asked about before anything begins, and so is a cancellation that names no run, where somebody is there.
 fn ask(context: &Context, file: &std::path::Path, command: &FleetCommand) -> Result<()> {
-    let FleetCommand::Destroy(run) = command else { return Ok(()) };
-    let plan = planned(file, "destroy", &run.choice)?;
-    let stacks = count(plan.stacks.len(), "stack");
-    let question = format!("This deletes every resource of {stacks} of the fleet '{}'. Go on?", plan.fleet);
-    prompt::permission(&context.console, run.follow.yes, &question)
+    match command {
+        FleetCommand::Destroy(run) => {
+            let plan = planned(file, "destroy", &run.choice)?;
+            let stacks = count(plan.stacks.len(), "stack");
+            let question = format!("This deletes every resource of {stacks} of the fleet '{}'. Go on?", plan.fleet);
+            prompt::permission(&context.console, run.follow.yes, &question)
+        }
+        FleetCommand::Cancel(FleetCancel { run: None, yes: false }) if context.console.interactive => {
+            prompt::permission(&context.console, false, "This cancels the newest run of the fleet. Go on?")
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a language's package is asked to do: one JSON object.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -53,12 +53,17 @@ fn members(context: &Context, command: &FleetCommand) -> (&'static str, Value) {
         FleetCommand::Results(look) => ("results", of_look(look)),
         FleetCommand::Pause(one) => ("pause", of_one(one)),
         FleetCommand::Resume(one) => ("resume", of_one(one)),
-        FleetCommand::Cancel(one) => ("cancel", of_one(one)),
+        // It was asked about.
+        FleetCommand::Cancel(cancel) => ("cancel", json!({ "run": cancel.run })),
         FleetCommand::Retry(retry) => ("retry", of_retry(retry)),
         FleetCommand::Logs(logs) => ("logs", json!({ "stack": logs.of_stack, "run": logs.run })),
         FleetCommand::History(history) => ("history", json!({ "stack": history.stack, "json": history.json })),
         FleetCommand::Page(page) => {
-            let output = page.output.as_ref().map(|output| context.directory.join(output));
+            let file = |output: &PathBuf| match output.to_str() {
+                Some("-") => output.clone(),
+                _ => context.directory.join(output),
+            };
+            let output = page.output.as_ref().map(file);
             ("page", json!({ "run": page.run, "output": output }))
         }
         FleetCommand::Schedules(schedules) => {

@@ -123,7 +123,13 @@ pub(crate) async fn run(mut context: Context, arguments: &NewArguments) -> Resul
     context.directory.clone_from(&directory);
     if !arguments.generate_only {
         match first_stack(&context, arguments, &template.config_values()).await {
-            Ok(stack) => context.console.line(&format!("Created stack '{stack}'")),
+            Ok(stack) => {
+                context.console.line(&format!("Created stack '{stack}'"));
+                if let Some(file) = Workplace::open(&context)?.existing_key_file() {
+                    let place = file.strip_prefix(&directory).unwrap_or(&file).display().to_string();
+                    context.console.line(&format!("Git ignores its state and the key of its secrets, {place}"));
+                }
+            }
             // What was said of the configuration is not to be lost.
             Err(failure) if !arguments.config.is_empty() => return Err(failure),
             Err(failure) => {

@@ -92,8 +92,10 @@ pub(super) fn as_text(entry: &HistoryEntry, crypter: Option<&Crypter>, when: &st
         format!("Version: {}", entry.version),
         format!("UpdateKind: {}", entry.kind),
         format!("Status: {}", entry.result),
-        format!("Message: {}", entry.message),
     ];
+    if !entry.message.is_empty() {
+        lines.push(format!("Message: {}", entry.message));
+    }
     if !entry.resource_changes.is_empty() {
         let changes: Vec<String> = entry.resource_changes.iter().map(|(op, number)| format!("{number} {op}")).collect();
         lines.push(format!("Resource changes: {}", changes.join(", ")));

@@ -9,11 +9,18 @@ import { placeOf, type Request } from "./request";
 
 const MAX_RUNS = 100;
 
-/** The run of a command. Throws a `FleetError` when there is none. */
-export async function runOf(asked: Request): Promise<Run> {
+/** Runs that change stacks. */
+export const CHANGES = ["up", "refresh", "destroy", "import"];
+
+/**
+ * The run of a command. Where it names none, that is the newest one of these verbs; of all when there are none. Throws a `FleetError`
+ * when there is none.
+ */
+export async function runOf(asked: Request, verbs: readonly string[] = []): Promise<Run> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
-    const wanted = asked.run ?? (await newestRuns(client, name))[0]?.execution.workflowId;
+    const isMeant = (run: KeptRun): boolean => verbs.length === 0 || verbs.includes(verbOfKept(run, name));
+    const wanted = asked.run ?? (await newestRuns(client, name)).find(isMeant)?.execution.workflowId;
     if (wanted !== undefined) {
         return attachBy(client, wanted);
     }

@@ -2,9 +2,10 @@
 import * as fs from "node:fs";
 import { loadAddon } from "../../native";
 import { toJsonText } from "../../originals";
+import { FleetError } from "../ends";
 import { runOf } from "./find";
 import type { Request } from "./request";
-import { progressDocument, rowOf, say } from "./texts";
+import { print, progressDocument, rowOf, say } from "./texts";
 
 /** Writes the page of a run as it is now. */
 export async function page(asked: Request): Promise<number> {
@@ -24,8 +25,18 @@ export async function page(asked: Request): Promise<number> {
             retrying: !stack.isRunning && stack.attempt > 1,
         })),
     };
-    const file = asked.output ?? `${run.id}.html`;
-    await fs.promises.writeFile(file, loadAddon().fleetPage(toJsonText(document)));
+    const text = loadAddon().fleetPage(toJsonText(document));
+    if (asked.output === "-") {
+        print(text);
+        return 0;
+    }
+    const file = asked.output ?? `${run.id.replace("/", "-")}.html`;
+    try {
+        await fs.promises.writeFile(file, text);
+    } catch (error) {
+        const why = (error as NodeJS.ErrnoException).code ?? String(error);
+        throw new FleetError(`${file} cannot be written: ${why}; name another file with --output`, { cause: error });
+    }
     say(`wrote ${file}`);
     return 0;
 }

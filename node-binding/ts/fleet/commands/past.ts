@@ -44,11 +44,13 @@ export async function history(asked: Request): Promise<number> {
     const { name, engine } = placeOf(asked);
     const client = await connect(engine);
     const rows: object[] = [];
+    const names = new Set<string>();
     for (const run of await newestRuns(client, name)) {
-        const { workflowId, startTime } = run.execution;
+        const { workflowId, runId, startTime } = run.execution;
         const { stacks = 0, message = "", failed = null } = run.memo ?? { stacks: null, message: UNREADABLE };
         rows.push({
-            run: workflowId,
+            // The name alone is the newest run of that name.
+            run: names.has(workflowId) ? `${workflowId}/${runId}` : workflowId,
             verb: verbOfKept(run, name),
             state: stateOf(run),
             started: instant(startTime),
@@ -57,6 +59,7 @@ export async function history(asked: Request): Promise<number> {
             message,
             readable: run.memo !== undefined,
         });
+        names.add(workflowId);
     }
     print(asked.json ? rows : shown("runs", { runs: rows }, asked.columns));
     return 0;
@@ -78,7 +81,7 @@ async function historyOfStack(asked: Request, name: string): Promise<number> {
 
 // The stack that the command names, as the fleet's file has it.
 function stackOf(asked: Request, wanted: string): [plan: Plan, stack: StackSpec] {
-    const plan = fleetOf(asked).plan("up");
+    const plan = fleetOf(asked).plan("up", { stacks: [wanted] });
     const [found, ...others] = plan.stacks.filter(({ id, stack }) => wanted === id || wanted === stack);
     if (found === undefined) {
         throw new FleetError(`fleet ${plan.fleet} has no stack '${wanted}'`);

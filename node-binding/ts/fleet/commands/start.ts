@@ -7,7 +7,7 @@ import type { Verb } from "../deploy";
 import { ConfigurationError, FleetError } from "../ends";
 import { type Run, start } from "../run";
 import { type Plan, type RunOptions, verbOf } from "../wire";
-import { newestRuns, runOf } from "./find";
+import { CHANGES, newestRuns, runOf } from "./find";
 import { Interrupt, waitedFor } from "./interrupts";
 import { withWorkers } from "./kept-workers";
 import { missingWorkers } from "./pollers";
@@ -17,7 +17,6 @@ import { follow, sayItGoesOn, tell } from "./watch";
 
 /** The exit code where somebody has said no, as of `maloko up`. */
 const CANCELLED = 8;
-const CHANGES = ["up", "refresh", "destroy", "import"];
 /** How much of a hash a plan has. */
 const HASH_LENGTH = 16;
 
@@ -41,7 +40,7 @@ export async function run(asked: Request): Promise<number> {
 
 /** `fleet retry`: a run of what failed, was skipped or was cancelled in another one, as the files are now. */
 export async function again(asked: Request): Promise<number> {
-    const before = await runOf(asked);
+    const before = await runOf(asked, CHANGES);
     const { ends } = await before.result();
     const { plan: old, options } = await before.order();
     const names = new Set(ends.filter((end) => !end.succeeded).map(({ stack }) => stack));

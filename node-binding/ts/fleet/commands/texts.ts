@@ -63,6 +63,7 @@ export function progressDocument(progress: Progress) {
         stacks: progress.atWork.slice(0, SHOWN).map(rowOf),
         failures: progress.failures.map(({ stack, outcome, reason, text, attempts }) => ({
             id: stack,
+            outcome,
             text: outcome === "failed" ? `${reason}: ${text}` : text,
             attempts,
         })),

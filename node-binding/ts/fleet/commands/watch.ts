@@ -66,7 +66,7 @@ export function sayItGoesOn({ id }: Run): void {
 export async function follow(run: Run, asked: Request, eachLook = (): void => {}): Promise<Result> {
     const quiet = asked.json === true;
     const drawn = asked.interactive && !quiet ? new TerminalLines() : undefined;
-    let told = 0;
+    const told = new Set<string>();
     const began = performance.now();
     let lineAt = began + LINE;
     let answers = true;
@@ -92,11 +92,11 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
         if (drawn !== undefined) {
             drawn.draw(progress.state === "ended" ? "" : text);
         } else if (!quiet) {
-            const fresh = progress.failuresInAll - told;
-            for (const end of fresh > 0 ? progress.failures.slice(-fresh) : []) {
+            // What was skipped is told in few lines at the end.
+            for (const end of progress.failures.filter(({ outcome, stack }) => outcome === "failed" && !told.has(stack))) {
+                told.add(end.stack);
                 say(lineOf(end));
             }
-            told = progress.failuresInAll;
             if (performance.now() >= lineAt) {
                 say(text.split("\n", 1)[0] ?? "");
                 lineAt = performance.now() + LINE;

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -88,10 +89,11 @@ class StackActivities:
                 )
         except MalokoError as error:
             end = End(name, "failed", reason=Reason.CONFIGURATION.value, text=str(error).split("\n", 1)[0])
-        except asyncio.CancelledError as error:
+        except CancelledAfter as error:
+            # What it has changed until then counts, whoever cancelled it.
+            end = error.end
+        except asyncio.CancelledError:
             if activity.is_worker_shutdown():
-                if isinstance(error, CancelledAfter):
-                    counts.hand_over(error.end)
                 raise _leaving() from None
             raise
         except Exception as error:  # a fault of maloko's: tried again, it would be the same
@@ -103,16 +105,16 @@ class StackActivities:
         return self._told(end, launch, counts)
 
     def _told(self, end: End, launch: Launch, counts: _Counts) -> StackEnd:
-        if end.may_pass:
+        if activity.is_worker_shutdown() and not end.succeeded and (end.may_pass or end.outcome == "cancelled"):
             counts.hand_over(end)
-            raise ApplicationError(end.text, end.reason, type=end.reason)
-        if end.outcome == "cancelled":
-            if activity.is_worker_shutdown():
-                counts.hand_over(end)
-                raise _leaving()
+            raise _leaving()
+        if end.may_pass:
             if activity.is_cancelled():
                 raise asyncio.CancelledError
-            # Somebody stopped this stack alone: that is its end.
+            counts.hand_over(end)
+            raise ApplicationError(end.text, end.reason, type=end.reason)
+        if end.reason == Reason.KEY.value:
+            end = replace(end, text=f"{end.text} (worker {self._identity})")
         attempts = launch["number"] // ATTEMPTS_A_START + activity.info().attempt
         # What the others do does not change what is read.
         read = list(end.read) if launch["verb"] == "up" else []

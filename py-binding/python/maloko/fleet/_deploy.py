@@ -285,6 +285,9 @@ class StackCommands:
 def _text_of(why: Why) -> str:
     """A line about a failure. Who holds a lock is known; what to do about it by hand is no advice for a fleet."""
     holder = why.holder
+    if why.reason is Reason.KEY:
+        # The rest is advice for a command in a terminal.
+        return re.split(r"[.;] ", why.text, maxsplit=1)[0]
     if why.reason is not Reason.LOCKED or holder is None:
         return why.text
     if holder.run:

@@ -159,7 +159,7 @@ async def _is_stuck(handle: WorkflowHandle[Any, Any]) -> bool:
     return description.raw_description.pending_workflow_task.attempt > 1
 
 
-async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
+async def progress_of(run: str, handle: WorkflowHandle[Any, Any]) -> Progress:
     """Asks the run and the server.
 
     :raises NoAnswerError: when nobody answers in place of the run
@@ -192,7 +192,7 @@ async def progress_of(handle: WorkflowHandle[Any, Any]) -> Progress:
         for name, at, number, text in told["retries"]
     ]
     return Progress(
-        run=handle.id,
+        run=run,
         verb=told["verb"],
         seconds=max(now - told["began"], 0.0),
         wave=told["wave"],

@@ -61,19 +61,20 @@ class Run:
     def __init__(self, client: Client, handle: WorkflowHandle[Any, Any]) -> None:
         self._client = client
         self._handle = handle
-        self.id: str = handle.id
-        """Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings."""
+        self.id: str = handle.id if handle.run_id is None else f"{handle.id}/{handle.run_id}"
+        """Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. With `/` and the server's own id behind
+        it where it was attached to by that, as one of several of the same name."""
 
     def progress(self) -> Progress:
         """Counts, and the stacks that are worth a look.
 
         :raises FleetError: when nobody answers: no worker serves the run just now, or the server is away
         """
-        return waited_for(progress_of(self._handle))
+        return waited_for(progress_of(self.id, self._handle))
 
     async def progress_async(self) -> Progress:
         """The same as `progress`, to be awaited."""
-        return await awaited(progress_of(self._handle))
+        return await awaited(progress_of(self.id, self._handle))
 
     def ends(self) -> Ends:
         """The stacks as they end, until the last one has: for `for`, and for `async for`.
@@ -268,7 +269,8 @@ def run_name(plan: Plan, options: RunOptions) -> str:
 def attach(run: str, engine: str | Engine | None = None) -> Run:
     """A run that goes on or has ended.
 
-    :param run: its name
+    :param run: its name; of several with the same name that is the newest one, and `NAME/ID` one of the others, as
+        `maloko fleet history` shows it
     :param engine: the server, such as `temporal://127.0.0.1:7233/default`; else Temporal's own variables say it
     :raises FleetError: when there is no run of that name
     """
@@ -278,7 +280,8 @@ def attach(run: str, engine: str | Engine | None = None) -> Run:
 async def attach_async(run: str, engine: Engine | None, client: Client | None = None) -> Run:
     """The same; on the loop of the clients."""
     client = client or await connect(engine)
-    handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(run)
+    name, _, number = run.partition("/")
+    handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(name, run_id=number or None)
     await described(handle)
     return Run(client, handle)
 

@@ -209,7 +209,10 @@ class FleetRun:
     def progress(self) -> dict[str, Any]:
         """Counts, and the stacks that are worth a look."""
         course = self._course
-        failures = [end for end in course.ends.values() if end["outcome"] in ("failed", "skipped")]
+        # Those that failed come last, where the newest ones are shown: what was skipped is so because of them.
+        failures = [
+            end for outcome in ("skipped", "failed") for end in course.ends.values() if end["outcome"] == outcome
+        ]
         return {
             "fleet": self._plan["fleet"],
             "verb": verb_of(self._plan, self._order["options"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,10 @@ from maloko.fleet._wire import RUN, Order
 _MAX_RUNS = 100
 
 
+CHANGES = ("up", "refresh", "destroy", "import")
+"""Runs that change stacks."""
+
+
 def run_of(asked: Request) -> Run:
     """The run of a command.
 
@@ -27,13 +31,16 @@ def run_of(asked: Request) -> Run:
     return waited_for(find(asked))
 
 
-async def find(asked: Request) -> Run:
-    """The same, on the loop of the clients."""
+async def find(asked: Request, verbs: Sequence[str] = ()) -> Run:
+    """The same, on the loop of the clients.
+
+    :param verbs: where the command names no run, it is the newest one of these; of all when empty
+    """
     place = place_of(asked)
     client = await connect(place["engine"])
     name = asked.get("run")
     if name is None:
-        newest = await newest_runs(client, place["name"])
+        newest = [run for run in await newest_runs(client, place["name"]) if not verbs or run.verb in verbs]
         name = newest[0].execution.id if newest else None
     if name is None:
         raise FleetError(f"the server keeps no run of the fleet '{place['name']}': begin one with `maloko fleet up`")

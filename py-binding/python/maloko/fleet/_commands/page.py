@@ -9,7 +9,8 @@ from typing import Any
 from maloko._maloko import fleet_page
 from maloko.fleet._commands.find import order_of, run_of
 from maloko.fleet._commands.request import Request
-from maloko.fleet._commands.texts import progress_document, row_of, say
+from maloko.fleet._commands.texts import progress_document, row_of, say, tell_caller
+from maloko.fleet._ends import FleetError
 from maloko.fleet._loop import waited_for
 
 
@@ -33,7 +34,14 @@ def write(asked: Request) -> int:
             {**row_of(stack), "retrying": not stack.is_running and stack.attempt > 1} for stack in progress.at_work
         ],
     }
-    file = Path(asked.get("output") or f"{run.id}.html")
-    file.write_text(fleet_page(json.dumps(document)), encoding="utf-8")
+    page = fleet_page(json.dumps(document))
+    if asked.get("output") == "-":
+        tell_caller(page)
+        return 0
+    file = Path(asked.get("output") or f"{run.id.replace('/', '-')}.html")
+    try:
+        file.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise FleetError(f"{file} cannot be written: {error.strerror}; name another file with --output") from error
     say(f"wrote {file}")
     return 0

@@ -58,11 +58,16 @@ async def _history(asked: Request) -> list[dict[str, Any]]:
     place = place_of(asked)
     client = await connect(place["engine"])
     rows: list[dict[str, Any]] = []
+    names: set[str] = set()
     for run in await newest_runs(client, place["name"]):
+        # The name alone is the newest run of that name.
+        name = run.execution.id
+        shown_as = f"{name}/{run.execution.run_id}" if name in names else name
+        names.add(name)
         memo = run.memo or {"stacks": None, "message": _UNREADABLE}
         rows.append(
             {
-                "run": run.execution.id,
+                "run": shown_as,
                 "verb": run.verb,
                 "state": run.state,
                 "started": run.execution.start_time.isoformat(timespec="seconds"),
@@ -89,8 +94,9 @@ def logs(asked: Request) -> int:
 
 def _stack_of(asked: Request) -> tuple[Plan, StackSpec]:
     """The stack that the command names, as the fleet's file has it."""
-    plan = fleet_of(asked).plan("up")
-    return plan, _named(plan["stacks"], asked["stack"] or "", f"fleet {plan['fleet']}")
+    wanted = asked["stack"] or ""
+    plan = fleet_of(asked).plan("up", stacks=[wanted])
+    return plan, _named(plan["stacks"], wanted, f"fleet {plan['fleet']}")
 
 
 def _named(stacks: list[StackSpec], wanted: str, whose: str) -> StackSpec:

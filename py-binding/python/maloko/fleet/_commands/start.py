@@ -8,7 +8,7 @@ import sys
 
 from maloko._errors import MalokoError
 from maloko.fleet._beside import with_references
-from maloko.fleet._commands.find import find, newest_runs, order_of
+from maloko.fleet._commands.find import CHANGES, find, newest_runs, order_of
 from maloko.fleet._commands.kept_workers import workers
 from maloko.fleet._commands.pollers import missing_workers
 from maloko.fleet._commands.request import Request, fleet_of
@@ -21,7 +21,6 @@ from maloko.fleet._wire import Order, Plan, RunOptions, verb_of
 
 _CANCELLED = 8
 """The exit code where somebody has said no, as of `maloko up`."""
-_CHANGES = ("up", "refresh", "destroy", "import")
 
 
 def run(asked: Request) -> int:
@@ -47,7 +46,7 @@ def again(asked: Request) -> int:
     """`fleet retry`: a run of what failed, was skipped or was cancelled in another one, as the files are now."""
 
     async def left() -> tuple[str, Order, set[str]]:
-        run = await find(asked)
+        run = await find(asked, CHANGES)
         result = await run._result()
         return run.id, await order_of(run), {end.stack for end in result.ends if not end.succeeded}
 
@@ -75,7 +74,7 @@ def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
     verb = verb_of(plan, options)
     for warning in plan.get("warnings", ()):
         say(f"warning: {warning}")
-    if plan["verb"] in _CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
+    if plan["verb"] in CHANGES and not options["previewOnly"] and not _is_confirmed(verb, plan, asked):
         say("not confirmed; nothing was begun")
         return _CANCELLED
     run = start(plan, options)

@@ -59,6 +59,7 @@ def progress_document(progress: Progress) -> dict[str, Any]:
         "failures": [
             {
                 "id": end.stack,
+                "outcome": end.outcome,
                 "text": f"{end.reason}: {end.text}" if end.outcome == "failed" else end.text,
                 "attempts": end.attempts,
             }

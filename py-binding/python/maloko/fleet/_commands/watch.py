@@ -75,7 +75,8 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
     """Shows a run until it has ended; gives how it ended."""
     quiet = bool(asked.get("json"))
     drawn = _TerminalLines() if asked.get("interactive") and not quiet else None
-    told, began = 0, time.monotonic()
+    told: set[str] = set()
+    began = time.monotonic()
     line_at = began + _LINE_SECONDS
     answers = True
     while True:
@@ -93,10 +94,11 @@ def follow(run: Run, asked: Request, each_look: Callable[[], None] = lambda: Non
         if drawn is not None:
             drawn.draw("" if progress.state == "ended" else text)
         elif not quiet:
-            new = progress.failures_in_all - told
-            for end in progress.failures[-new:] if new > 0 else []:
-                say(line_of(end))
-            told = progress.failures_in_all
+            # What was skipped is told in few lines at the end.
+            for end in progress.failures:
+                if end.outcome == "failed" and end.stack not in told:
+                    told.add(end.stack)
+                    say(line_of(end))
             if time.monotonic() >= line_at:
                 say(text.split("\n", 1)[0])
                 line_at = time.monotonic() + _LINE_SECONDS
