@@ -169,7 +169,9 @@ export function load(file = "fleet.yaml"): Fleet {
 function refuseUnknown(asked: PlanOptions): void {
     const unknown = Object.keys(asked).find((name) => !CHOICES.includes(name));
     if (unknown !== undefined) {
-        throw new ConfigurationError(`there is no option '${unknown}': which stacks, and how, say ${CHOICES.join(", ")}`);
+        throw new ConfigurationError(
+            `there is no option '${unknown}': which stacks, and how, say ${CHOICES.join(", ")}`,
+        );
     }
 }
 

@@ -93,7 +93,9 @@ export async function follow(run: Run, asked: Request, eachLook = (): void => {}
             drawn.draw(progress.state === "ended" ? "" : text);
         } else if (!quiet) {
             // What was skipped is told in few lines at the end.
-            for (const end of progress.failures.filter(({ outcome, stack }) => outcome === "failed" && !told.has(stack))) {
+            for (const end of progress.failures.filter(
+                ({ outcome, stack }) => outcome === "failed" && !told.has(stack),
+            )) {
                 told.add(end.stack);
                 say(lineOf(end));
             }

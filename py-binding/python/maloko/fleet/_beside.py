@@ -17,6 +17,8 @@ from maloko.fleet._wire import ATTEMPTS_A_START, Plan, StackSpec
 
 R = TypeVar("R")
 
+_ATTEMPT = re.compile(r"^( +maloko\.attempt: )(\d+)$", re.MULTILINE)
+
 
 def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
     """What is on record of the last operation of a run on a stack; of the last run where none is named.
@@ -30,7 +32,7 @@ def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
         if wanted is not None:
             shown = commands.command(["stack", "history", "show", str(wanted["version"])]).result
             text = (shown.stdout if shown.code == 0 else shown.stderr).rstrip("\n")
-            return re.sub(r"^( +maloko\.attempt: )(\d+)$", lambda it: f"{it[1]}{_attempt(it[2])}", text, flags=re.MULTILINE)
+            return _ATTEMPT.sub(lambda it: f"{it[1]}{_attempt(it[2])}", text)
         if run is None:
             return f"No run of the fleet has worked on {stack['id']}"
         if not operations:

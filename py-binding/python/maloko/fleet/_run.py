@@ -62,8 +62,8 @@ class Run:
         self._client = client
         self._handle = handle
         self.id: str = handle.id if handle.run_id is None else f"{handle.id}/{handle.run_id}"
-        """Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. With `/` and the server's own id behind
-        it where it was attached to by that, as one of several of the same name."""
+        """Its name: `FLEET-VERB-HASH`, the same for the same stacks and settings. One of several of a name has the
+        server's own id, behind a `/`, where it was attached to by that."""
 
     def progress(self) -> Progress:
         """Counts, and the stacks that are worth a look.
