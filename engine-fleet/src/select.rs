@@ -1,6 +1,6 @@
 //! Which stacks a run is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use globset::{Glob, GlobMatcher};
 use maloko_core::message::suggestions::{instead, listed, nearest};
@@ -76,7 +76,13 @@ pub(crate) fn chosen(stacks: &[DeclaredStack], select: &[String], names: &[Strin
         return Ok(chosen);
     }
     let mut is_named = vec![false; stacks.len()];
+    let by_id: HashMap<&str, usize> = stacks.iter().enumerate().map(|(number, stack)| (&*stack.id, number)).collect();
     for text in names {
+        // A retry names each stack in full, and there may be thousands.
+        if let Some(number) = by_id.get(text.as_str()) {
+            is_named[*number] = true;
+            continue;
+        }
         let pattern = glob(text).map_err(|what| Fault::new(format!("stack: {what}")))?;
         let with_project = text.contains('/');
         let name = |stack: &'_ DeclaredStack| if with_project { stack.id.clone() } else { stack.stack.clone() };

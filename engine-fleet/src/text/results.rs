@@ -45,6 +45,8 @@ const TOLD: [&str; 3] = ["failed", "skipped", "cancelled"];
 const SHOWN: usize = 20;
 /// What is no change: what is left as it is, and what is only read or no longer read.
 const NO_CHANGE: [&str; 3] = ["same", "read", "discard"];
+/// Runs that look at the resources of the states.
+const READS: [&str; 2] = ["drift", "refresh"];
 /// Runs that change nothing: which stacks they would change is what people ask them for.
 const LOOKS: [&str; 2] = ["preview", "drift"];
 
@@ -115,6 +117,12 @@ pub(super) fn text(results: &Results, columns: usize) -> String {
     told.extend(more);
     told.extend(lines(&outputs(&results.ends), "", columns));
     told.push(fitted(&summary(results), columns));
+    let is_empty = |end: &&StackEnd| end.outcome == "unchanged" && end.changes.iter().flatten().next().is_none();
+    let empty = results.ends.iter().filter(is_empty).count();
+    if empty > 0 && READS.contains(&results.verb.as_str()) {
+        let found = if empty == 1 { "1 stack has".to_owned() } else { format!("{empty} stacks have") };
+        told.push(fitted(&format!("{found} no resources in the state: never made, or destroyed"), columns));
+    }
     if results.verb == "drift" && results.ends.iter().any(|end| end.outcome == "done") {
         let next = "nothing was changed: `maloko fleet refresh` takes it into the states; a `maloko fleet up` after that undoes it";
         told.push(fitted(next, columns));

@@ -119,6 +119,10 @@ fn looks_name_the_stacks_that_differ_and_outputs_are_shown() {
         told.starts_with("drift  a  2 update  Note b changed [~size]; and 1 more\n") && told.ends_with(next),
         "{told}"
     );
+    let empty = serde_json::json!({"id": "a", "outcome": "unchanged", "changes": {}});
+    let told = results_of("drift", &[empty.clone(), empty.clone()]);
+    assert!(told.ends_with("\n2 stacks have no resources in the state: never made, or destroyed\n"), "{told}");
+    assert!(!results_of("up", &[empty]).contains("never made"));
     let end = serde_json::json!({"id": "a", "outcome": "unchanged", "outputs": {"url": "https://a", "ports": [1, 2]}});
     let told = results_of("up", &[end]);
     assert!(told.starts_with("output  a  url    https://a\noutput  a  ports  [1,2]\nrun"), "{told}");

@@ -1,5 +1,4 @@
 // Commands that begin a run.
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { withReferences } from "../beside";
@@ -17,8 +16,6 @@ import { follow, sayItGoesOn, tell } from "./watch";
 
 /** The exit code where somebody has said no, as of `maloko up`. */
 const CANCELLED = 8;
-/** How much of a hash a plan has. */
-const HASH_LENGTH = 16;
 
 /** `fleet up`, `preview`, `refresh`, `destroy`, `drift`, `import` and `outputs`. */
 export async function run(asked: Request): Promise<number> {
@@ -48,19 +45,19 @@ export async function again(asked: Request): Promise<number> {
         throw new FleetError(`run ${before.id} has nothing left: all its stacks succeeded`);
     }
     const { atATime } = old.limits;
-    const plan = only(fleetOf(asked).plan(old.verb as Verb, atATime === null ? {} : { atATime }), names);
-    const gone = names.size - plan.stacks.length;
+    const verb = old.verb as Verb;
+    const asBefore = atATime === null ? {} : { atATime };
+    const fleet = fleetOf(asked);
+    const there = fleet.plan(verb, asBefore).stacks.flatMap(({ id }) => (names.has(id) ? [id] : []));
+    const gone = names.size - there.length;
     if (gone > 0) {
         say(`${gone} of the ${names.size} stacks that are left of run ${before.id} are no longer in the fleet's file`);
     }
-    return plan.stacks.length === 0 ? 0 : begin(await withReferences(plan), options, asked);
-}
-
-// The plan of these stacks alone.
-function only(plan: Plan, names: ReadonlySet<string>): Plan {
-    const stacks = plan.stacks.filter(({ id }) => names.has(id));
-    const text = plan.hash + stacks.map(({ id }) => `${id}\n`).join("");
-    return { ...plan, stacks, hash: createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH) };
+    if (there.length === 0) {
+        return 0;
+    }
+    const plan = fleet.plan(verb, { ...asBefore, stacks: there });
+    return begin(await withReferences(plan), options, asked);
 }
 
 async function begin(plan: Plan, options: RunOptions, asked: Request): Promise<number> {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 
@@ -54,20 +53,16 @@ def again(asked: Request) -> int:
     if not names:
         raise FleetError(f"run {run} has nothing left: all its stacks succeeded")
     before = order["plan"]
-    plan = _only(fleet_of(asked).plan(before["verb"], at_a_time=before["limits"]["atATime"]), names)
-    gone = len(names) - len(plan["stacks"])
+    verb, at_a_time = before["verb"], before["limits"]["atATime"]
+    fleet = fleet_of(asked)
+    there = [stack["id"] for stack in fleet.plan(verb, at_a_time=at_a_time)["stacks"] if stack["id"] in names]
+    gone = len(names) - len(there)
     if gone:
         say(f"{gone} of the {len(names)} stacks that are left of run {run} are no longer in the fleet's file")
-    if not plan["stacks"]:
+    if not there:
         return 0
+    plan = fleet.plan(verb, stacks=there, at_a_time=at_a_time)
     return _begin(with_references(plan), order["options"], asked)
-
-
-def _only(plan: Plan, names: set[str]) -> Plan:
-    """The plan of these stacks alone."""
-    stacks = [stack for stack in plan["stacks"] if stack["id"] in names]
-    text = plan["hash"] + "".join(stack["id"] + "\n" for stack in stacks)
-    return {**plan, "stacks": stacks, "hash": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
 def _begin(plan: Plan, options: RunOptions, asked: Request) -> int:
