@@ -13,7 +13,7 @@ use crate::operation::OperationKind;
 use crate::plan::{DiffInputs, Step, copy_secrets, judge};
 use crate::provider::{Answer, Method, ProviderError, ProviderErrorKind};
 use crate::resource_state::ResourceState;
-use crate::state::ResourceNumber;
+use crate::state::{Change, ResourceNumber};
 
 use crate::driver::call_permits::CallPermits;
 use crate::driver::calls::answer_validation::no_outputs;
@@ -48,6 +48,9 @@ pub(crate) struct Refresh {
     selection: Arc<Selection>,
     journal: Arc<Journal>,
     views: Arc<Views>,
+    /// What is to be journalled of objects that are gone, in one record with the references to them: in between, the state would
+    /// refer to what it has no longer.
+    gone: AtomicRefCell<Vec<Change>>,
     /// Provider classes already reported to have no `read`.
     told_no_read: AtomicRefCell<BTreeSet<String>>,
 }
@@ -67,6 +70,7 @@ impl Refresh {
             selection: Arc::clone(&doors.selection),
             journal: Arc::clone(&doors.journal),
             views: Arc::clone(&doors.views),
+            gone: AtomicRefCell::default(),
             told_no_read: AtomicRefCell::default(),
         }
     }
@@ -98,12 +102,15 @@ impl Refresh {
             running.push(self.refresh_one(step, true));
         }
         join_all(running).await;
-        self.repair_references();
+        self.journal_gone(true);
     }
 
-    /// Reads one object whose resource is about to be updated. What refers to it stays as it is: it will be there again.
+    /// Reads one object whose resource is about to be updated.
     pub(crate) async fn refresh_for_update(&self, number: ResourceNumber, resource: Arc<ResourceState>) {
         self.refresh_one(refresh_step(number, resource), true).await;
+        if !self.gone.borrow().is_empty() {
+            self.journal_gone(false);
+        }
     }
 
     async fn refresh_one(&self, step: Step, called: bool) {
@@ -150,20 +157,16 @@ impl Refresh {
         self.reports.emit(Event::StepFailed(step.metadata(step.new.clone())));
     }
 
-    fn finish_refresh(
-        &self,
-        step: &Step,
-        op: Op,
-        resource: Option<Arc<ResourceState>>,
-        changes: Vec<crate::state::Change>,
-    ) {
+    fn finish_refresh(&self, step: &Step, op: Op, resource: Option<Arc<ResourceState>>, changes: Vec<Change>) {
         let mut changes = changes;
         changes.extend(self.views.take_in(&step.urn, CalledFor::Refresh));
         if let (None, Some((_, old))) = (&resource, &step.old) {
             changes.extend(self.views.remove_with(old));
         }
-        if !changes.is_empty() && !self.operation.dry_run {
-            self.journal.append_unawaited(changes);
+        if resource.is_none() {
+            self.gone.borrow_mut().extend(changes);
+        } else {
+            self.append(changes);
         }
         if self.operation.kind == OperationKind::Refresh {
             self.reports.count(op, &step.urn);
@@ -280,11 +283,19 @@ impl Refresh {
         Ok(if judge(&answer, &compared).changed { Op::Update } else { Op::Same })
     }
 
-    /// Takes references to resources that vanished out of the others; children move to the nearest ancestor that is
-    /// left. As in the reference engine, what the properties of such resources depend on is written anew from the
+    fn append(&self, changes: Vec<Change>) {
+        if !changes.is_empty() && !self.operation.dry_run {
+            self.journal.append_unawaited(changes);
+        }
+    }
+
+    /// Journals which objects are gone, and takes references to their resources out of the others; children move to the nearest
+    /// ancestor that is left. As in the reference engine, what the properties of such resources depend on is written anew from the
     /// references that are left, so that properties without any are no longer listed.
-    fn repair_references(&self) {
-        let mut changes = Vec::new();
+    ///
+    /// `is_refresh`: whether it was a refresh that read them.
+    fn journal_gone(&self, is_refresh: bool) {
+        let mut changes = std::mem::take(&mut *self.gone.borrow_mut());
         let resources = self.journal.resources();
         let left: std::collections::HashSet<_> = resources.iter().map(|(_, resource)| resource.urn.clone()).collect();
         let (first_new, parents) = {
@@ -294,7 +305,7 @@ impl Refresh {
             // What this run registered refers to nothing that is gone.
             (ResourceNumber::try_from(planner.base().len()).unwrap_or(ResourceNumber::MAX), parents)
         };
-        let all_read = self.selection.failed().is_empty();
+        let all_read = is_refresh && self.selection.failed().is_empty();
         for (number, resource) in resources {
             let gone = |urn: &crate::Urn| !left.contains(urn);
             // Those that plugins serve, and their providers, are written anew in any case, once all was read.
@@ -312,9 +323,7 @@ impl Refresh {
             repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
             changes.push(self.planning.renew(number, Arc::new(repaired)));
         }
-        if !changes.is_empty() && !self.operation.dry_run {
-            self.journal.append_unawaited(changes);
-        }
+        self.append(changes);
     }
 
     /// Reads what the program did not register, before it is deleted.
