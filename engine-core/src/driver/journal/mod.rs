@@ -8,6 +8,7 @@ use std::sync::Arc;
 use atomic_refcell::{AtomicRef, AtomicRefCell};
 
 use crate::hash::FixedMap;
+use crate::operation::Operation;
 use crate::resource_state::ResourceState;
 use crate::state::{
     Attempt, Change, Ledger, PendingKind, PendingOperation, ResourceNumber, Snapshot, UnresolvedCreate,
@@ -23,6 +24,8 @@ pub(crate) struct Journal {
     state: AtomicRefCell<State>,
     /// Makes operation keys: random, and never twice the same.
     new_key: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Whether nothing is written down.
+    is_preview: bool,
     exchange: Arc<Exchange>,
     reports: Arc<Reports>,
 }
@@ -67,6 +70,7 @@ pub(crate) fn old_object(old: &ResourceState, retains: bool) -> ResourceState {
 impl Journal {
     /// `new_key` makes random names, never twice the same.
     pub(crate) fn new(
+        operation: &Operation,
         base: &Snapshot,
         new_key: Arc<dyn Fn() -> String + Send + Sync>,
         exchange: &Arc<Exchange>,
@@ -80,6 +84,7 @@ impl Journal {
                 holders: None,
             }),
             new_key,
+            is_preview: operation.dry_run,
             exchange: Arc::clone(exchange),
             reports: Arc::clone(reports),
         }

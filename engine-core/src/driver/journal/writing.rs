@@ -1,4 +1,4 @@
-//! The records of steps: written, and waited for.
+//! The records of steps: written, and waited for. A preview writes none: it has the ledger alone, which shows what comes of it.
 
 use crate::fail_points;
 use crate::provider::ProviderError;
@@ -12,6 +12,9 @@ use crate::driver::journal::Journal;
 impl Journal {
     /// Journals changes and waits until they are durable: only then is a step reported as done.
     pub(crate) async fn record(&self, changes: Vec<Change>) -> Result<(), ProviderError> {
+        if self.is_preview {
+            return Ok(());
+        }
         let begins = changes.iter().any(|change| matches!(change, Change::Begin { .. }));
         fail_points::kill(if begins { "kill::before-intent" } else { "kill::before-outcome" });
         let written = self.exchange.append(changes, false, None);
@@ -33,7 +36,9 @@ impl Journal {
 
     /// Journals changes that nobody waits for: they may wait a moment for the next record.
     pub(crate) fn append_unawaited(&self, changes: Vec<Change>) {
-        self.exchange.append_unawaited(changes);
+        if !self.is_preview {
+            self.exchange.append_unawaited(changes);
+        }
     }
 
     /// Journals changes. `waiting` is the flow that waits until they are durable; without it, the present one. `with_next`: they

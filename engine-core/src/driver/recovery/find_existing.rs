@@ -143,9 +143,7 @@ impl Recovery {
         let step = Step::new(Op::Import, &resource.urn, None, Some(Arc::clone(&resource)));
         self.reports.emit(Event::StepStarted(step.metadata(step.new.clone())));
         let (number, changes) = self.planning.take_over(&resource);
-        if !self.operation.dry_run {
-            self.journal.record(changes).await?;
-        }
+        self.journal.record(changes).await?;
         let text =
             format!("in an earlier run, {}: its object was found, with the id '{}'", unresolved.summary(), resource.id);
         self.reports.diagnose(Some(&resource.urn), Severity::Info, text);
@@ -345,9 +343,7 @@ impl Recovery {
         self.ground(&mut resource).await?;
         let resource = Arc::new(resource);
         let (_, changes) = self.planning.take_over(&resource);
-        if !self.operation.dry_run {
-            self.journal.record(changes).await?;
-        }
+        self.journal.record(changes).await?;
         Ok(Some(resource))
     }
 }

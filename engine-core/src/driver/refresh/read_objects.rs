@@ -284,7 +284,7 @@ impl Refresh {
     }
 
     fn append(&self, changes: Vec<Change>) {
-        if !changes.is_empty() && !self.operation.dry_run {
+        if !changes.is_empty() {
             self.journal.append_unawaited(changes);
         }
     }

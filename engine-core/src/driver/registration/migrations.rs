@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use crate::event::Severity;
-use crate::operation::Operation;
 use crate::plan::{Goal, RegistrationError, Subtree, migrate};
 use crate::resource_state::ResourceState;
 use crate::state::Crypter;
@@ -21,7 +20,6 @@ use crate::driver::reports::Reports;
 
 /// Runs the program's state migrations.
 pub(crate) struct StateMigrations {
-    operation: Arc<Operation>,
     crypter: Option<Crypter>,
     reports: Arc<Reports>,
     functions: Arc<Functions>,
@@ -32,7 +30,6 @@ pub(crate) struct StateMigrations {
 impl StateMigrations {
     pub(crate) fn new(doors: &Doors) -> Self {
         Self {
-            operation: Arc::clone(&doors.operation),
             crypter: doors.crypter.clone(),
             reports: Arc::clone(&doors.reports),
             functions: Arc::clone(&doors.functions),
@@ -97,9 +94,7 @@ impl StateMigrations {
             return Ok(());
         }
         let count = changes.len();
-        if !self.operation.dry_run {
-            self.journal.record(changes).await.map_err(|error| self.reports.fail_planning(urn, &error))?;
-        }
+        self.journal.record(changes).await.map_err(|error| self.reports.fail_planning(urn, &error))?;
         self.reports.diagnose(Some(urn), Severity::Info, format!("{label} changed {count} resources of the state"));
         Ok(())
     }

@@ -284,9 +284,7 @@ impl ReadRequests {
         if differs && !first {
             self.reports.count(step.op, &step.urn);
         }
-        if !self.operation.dry_run {
-            self.journal.append_unawaited(changes);
-        }
+        self.journal.append_unawaited(changes);
         self.reports.emit(Event::StepDone(step.metadata(Some(Arc::clone(&resource)))));
         self.views.tell(&step.urn);
         resource

@@ -62,9 +62,7 @@ impl ResourceRequests {
         let metadata = self.components.close(urn);
         if changed {
             let change = self.journal.set(number, resource.clone());
-            if !self.operation.dry_run {
-                self.journal.append_unawaited(vec![change]);
-            }
+            self.journal.append_unawaited(vec![change]);
         }
         Ok(metadata.map(|metadata| StepMetadata { new: Some(resource), ..metadata }))
     }

@@ -49,9 +49,7 @@ impl Steps {
             Ok(mut changes) => {
                 changes.extend(self.outcomes.book_deletion(&step, number, &resource));
                 self.flow_states.step_at(&step.urn, StepState::Recording);
-                if !self.operation.dry_run
-                    && let Err(error) = self.journal.record(changes).await
-                {
+                if let Err(error) = self.journal.record(changes).await {
                     self.reports.failed(&step, &error);
                     return Ok(false);
                 }

@@ -150,7 +150,7 @@ impl Steps {
         // what it no longer needs may be deleted by this very run, and a resource that refers to nothing is not sound.
         let differs = |old: &ResourceState| old.urn != resource.urn || !old.refers_as(&resource);
         let moves = old.is_some_and(|(_, old)| differs(old));
-        if moves && !self.operation.dry_run {
+        if moves {
             let change = self.journal.put(Arc::clone(&resource), in_place_of);
             self.journal.append_unawaited(vec![change]);
         } else {

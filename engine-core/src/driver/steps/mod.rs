@@ -33,7 +33,6 @@ use late_answers::LateAnswers;
 
 /// Writes down what calls led to.
 pub(crate) struct Outcomes {
-    operation: Arc<Operation>,
     exchange: Arc<Exchange>,
     reports: Arc<Reports>,
     unresolved: Arc<UnresolvedCreates>,
@@ -44,7 +43,6 @@ pub(crate) struct Outcomes {
 impl Outcomes {
     pub(crate) fn new(doors: &Doors) -> Self {
         Self {
-            operation: Arc::clone(&doors.operation),
             exchange: Arc::clone(&doors.exchange),
             reports: Arc::clone(&doors.reports),
             unresolved: Arc::clone(&doors.unresolved),

@@ -152,9 +152,7 @@ impl Outcomes {
         stamp(step.op, &mut resource, self.exchange.now());
         let resource = Arc::new(resource);
         let changes = self.book_adopted(step, &resource);
-        if !self.operation.dry_run {
-            self.journal.record(changes).await?;
-        }
+        self.journal.record(changes).await?;
         Ok(resource)
     }
 

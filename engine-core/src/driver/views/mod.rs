@@ -144,7 +144,7 @@ impl Views {
     /// Like [`Views::take_in`], for a call whose outcome leaves the owner as it was.
     pub(crate) fn take_in_alone(&self, owner: &Urn, called_for: CalledFor) {
         let changes = self.take_in(owner, called_for);
-        if !changes.is_empty() && !self.operation.dry_run {
+        if !changes.is_empty() {
             self.journal.append_unawaited(changes);
         }
     }
