@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,13 +150,15 @@ def by_fleet(file: Path, workers: list[subprocess.Popen[bytes]]) -> tuple[float,
     return seconds, sum(cpu_of(worker.pid) for worker in workers) - before, run.id
 
 
-async def history_of(server: FleetServer, run: str) -> tuple[int, int]:
-    """Events and bytes of a run that has ended, with those of all histories with which it went on."""
+async def history_of(server: FleetServer, run: str, since: datetime) -> tuple[int, int]:
+    """Events and bytes of a run that has ended, with those of all histories with which it went on. Its workflow may have
+    had other runs before `since`."""
     from temporalio.client import Client, WorkflowExecutionStatus
 
     client = await Client.connect(server.address)
     while True:
-        found = [each async for each in client.list_workflows(f"WorkflowId = '{run.partition('/')[0]}'")]
+        listed = [each async for each in client.list_workflows(f"WorkflowId = '{run.partition('/')[0]}'")]
+        found = [each for each in listed if each.start_time >= since]
         # The server lists them a little later than it tells their results.
         if found and all(each.status != WorkflowExecutionStatus.RUNNING for each in found):
             return (
@@ -284,10 +287,10 @@ def one_round(folder: Path, server: FleetServer, asked: argparse.Namespace, numb
         try:
             server.wait_for_workers(file, asked.processes)
             for kind in found:
-                before = cpu_of(server.pid or 0)
+                before, since = cpu_of(server.pid or 0), datetime.now(timezone.utc)
                 seconds, used, run = by_fleet(file, workers)
                 server_cpu = cpu_of(server.pid or 0) - before
-                found[kind][way] = (seconds, used, server_cpu, *asyncio.run(history_of(server, run)))
+                found[kind][way] = (seconds, used, server_cpu, *asyncio.run(history_of(server, run, since)))
         finally:
             for worker in workers:
                 worker.terminate()

@@ -1,10 +1,13 @@
 """How long `maloko stack ls` takes over many stacks, and how much memory, in each kind of backend.
 
     python bench/stacks.py [--stacks 10000] [--resources 20] [--rounds 3] [--kinds directory postgresql s3 azure]
+                           [--s3 http://127.0.0.1:9000]
 
 One stack is made by `maloko up`; the others are copies of what it left in the store, each with a name of its own, as if a
 run had made it. Then the stacks are listed: all of them, and the hundred whose names begin alike. PostgreSQL, moto and
-Azurite are started here. Azurite needs `npm ci --prefix engine-stores/tests/servers` and `pip install azure-storage-blob`.
+Azurite are started here; where it is the server that takes the time, the processor's seconds tell. `--s3` names another
+server of that protocol, which has a bucket `states` and lets the keys `test` in. Azurite needs
+`npm ci --prefix engine-stores/tests/servers` and `pip install azure-storage-blob`.
 """
 
 from __future__ import annotations
@@ -95,7 +98,7 @@ def started(*command: str) -> tuple[subprocess.Popen[str], str]:
     return server, line
 
 
-def directory(folder: Path) -> tuple[None, Place]:
+def directory(folder: Path, _asked: argparse.Namespace) -> tuple[None, Place]:
     """Files, which keep their times: the summary of a checkpoint names its time."""
     states = folder / "states"
     states.mkdir()
@@ -112,7 +115,7 @@ def directory(folder: Path) -> tuple[None, Place]:
     return None, Place(f"file://{states}", copy)
 
 
-def postgresql(_folder: Path) -> tuple[subprocess.Popen[str], Place]:
+def postgresql(_folder: Path, _asked: argparse.Namespace) -> tuple[subprocess.Popen[str], Place]:
     """Rows."""
     server, address = started(str(SERVERS / "postgres-server"))
 
@@ -163,13 +166,16 @@ def object_store(
     return copy
 
 
-def s3(_folder: Path) -> tuple[subprocess.Popen[str], Place]:
-    """Objects in moto."""
+def s3(_folder: Path, asked: argparse.Namespace) -> tuple[subprocess.Popen[str] | None, Place]:
+    """Objects in moto, or in the server that is named."""
     import boto3
 
-    server, port = started(sys.executable, str(SERVERS / "servers" / "moto_server.py"))
+    server, endpoint = None, asked.s3
+    if endpoint is None:
+        server, port = started(sys.executable, str(SERVERS / "servers" / "moto_server.py"))
+        endpoint = f"http://127.0.0.1:{port}"
     keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
-    client = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", **keys)
+    client = boto3.client("s3", endpoint_url=endpoint, **keys)
 
     def put(key: str, content: bytes) -> str:
         return str(client.put_object(Bucket="states", Key=key, Body=content)["ETag"])
@@ -178,11 +184,11 @@ def s3(_folder: Path) -> tuple[subprocess.Popen[str], Place]:
         for found in client.list_objects_v2(Bucket="states")["Contents"]:
             yield found["Key"], client.get_object(Bucket="states", Key=found["Key"])["Body"].read()
 
-    address = f"s3://states/fleet?region=us-east-1&endpoint=http://127.0.0.1:{port}"
+    address = f"s3://states/fleet?region=us-east-1&endpoint={endpoint}"
     return server, Place(address, object_store(put, listed))
 
 
-def azure(_folder: Path) -> tuple[subprocess.Popen[str], Place]:
+def azure(_folder: Path, _asked: argparse.Namespace) -> tuple[subprocess.Popen[str], Place]:
     """Objects in Azurite."""
     from azure.storage.blob import ContainerClient
 
@@ -229,6 +235,7 @@ def main() -> None:
     for name, value in (("stacks", 10_000), ("resources", 20), ("rounds", 3)):
         options.add_argument(f"--{name}", type=int, default=value)
     options.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    options.add_argument("--s3", metavar="ADDRESS", help="a server that is there; else moto is started")
     asked = options.parse_args()
     os.environ |= VARIABLES | {"BENCH_RESOURCES": str(asked.resources)}
     print(f"{asked.stacks} stacks of {asked.resources} resources\n| | listed | seconds | of a processor | MiB at most |")
@@ -237,7 +244,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="maloko-bench-") as name:
             folder = Path(name)
             os.environ["PULUMI_HOME"] = str(folder / "home")
-            server, place = KINDS[kind](folder)
+            server, place = KINDS[kind](folder, asked)
             try:
                 for what, seconds, cpu, peak in measured(folder, place, asked):
                     print(f"| {kind} | {what} | {seconds:.2f} | {cpu:.2f} | {peak:.0f} |", flush=True)

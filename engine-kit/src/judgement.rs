@@ -15,7 +15,7 @@ use crate::files;
 use crate::laws::{self, InconclusiveExample, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, ExpectedStep, Step};
-use crate::recorded;
+use crate::recorded::{self, CallOutcome, Logged, LoggedCall};
 
 /// One question of a testing kit.
 #[derive(Debug, Deserialize)]
@@ -54,6 +54,13 @@ enum Question {
     FormerResources { given: Json, kind: Option<String> },
     /// The inputs of resources of an exported stack, as a list.
     ExportedInputs { file: PathBuf, of_type: Option<String>, names: Option<Vec<String>> },
+    /// Writes a call of a provider to a file.
+    SaveCall { file: PathBuf, call: LoggedCall },
+    /// A call that is to be made again, given or in a file: `{ "call", "arguments" }`, the latter in their order. `how`: what
+    /// writes such a file.
+    CallToRepeat { logged: Logged, how: String },
+    /// What is other than logged of a call that was made again, as text, or `null`.
+    CallDifference { call: LoggedCall, outcome: CallOutcome },
     /// The laws, in order: `[{ "name", "title", "inputs", "showsInputs", "shrinks" }]`.
     Laws,
     /// Which examples of a law are tried, where most laws are tried on so many: `{ "drawn", "listed" }`. `drawn` is how many are
@@ -115,6 +122,9 @@ pub fn answer(question: &str) -> Result<String, serde_json::Error> {
         Question::ExportedInputs { file, of_type, names } => {
             or_error(recorded::inputs(&file, of_type.as_deref(), names.as_deref()))
         }
+        Question::SaveCall { file, call } => or_error(call.save(&file)),
+        Question::CallToRepeat { logged, how } => or_error(LoggedCall::to_repeat(logged, &how)),
+        Question::CallDifference { call, outcome } => json!(call.difference(&outcome)),
         Question::Laws => json!(laws::LAWS),
         Question::Lifecycles { without } => lifecycle::drawn_from(&without),
         Question::Edit { edit } => json!(edit.taken()),

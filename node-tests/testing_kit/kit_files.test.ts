@@ -9,6 +9,7 @@ import {
     direct,
     expect,
     forSnapshots,
+    type LoggedCall,
     matches,
     normalized,
     replay,
@@ -120,13 +121,14 @@ test("a logged call is made again", async ({ stack, world, directory }) => {
     const { create } = s.calls;
     saveCall(create.b as NonNullable<typeof create.b>, file);
     await expect(replay(new BucketProvider(world), file)).rejects.toThrow(
-        '`create` does not answer as logged: id: expected "bucket-1", got "bucket-2"',
+        '`create` does not answer as logged\n  id: expected "bucket-1", got "bucket-2"',
     );
     const call = JSON.parse(readFileSync(file, "utf8"));
-    await replay(new BucketProvider(world), { ...call, result: { ...call.result, id: "bucket-*" } });
+    const again = await replay(new BucketProvider(world), { ...call, result: { ...call.result, id: "bucket-*" } });
+    expect(again).toMatchObject({ id: "bucket-3", outs: { name: "one" } });
     await expect(replay({ create: () => ({ id: "bucket-1", outs: {} }) }, file)).rejects.toThrow("outs.name");
     writeFileSync(file, "{}");
-    await expect(replay(new BucketProvider(world), file)).rejects.toThrow("is no logged call");
+    await expect(replay(new BucketProvider(world), file)).rejects.toThrow("is no call that could be made again");
     for (const id of [...world.things.keys()].slice(1)) {
         await direct(new BucketProvider(world)).delete(id);
     }
@@ -141,7 +143,7 @@ test("a logged call that failed has to fail in the same way", async ({ stack, wo
     const { create } = s.calls;
     saveCall(create.b as NonNullable<typeof create.b>, file);
     const failing = (text: string, cause?: Error) => ({ create: () => Promise.reject(new Error(text, { cause })) });
-    await replay(failing("no more buckets", new Error("no room")), file);
+    expect(await replay(failing("no more buckets", new Error("no room")), file)).toBeUndefined();
     const told = {
         method: "create",
         args: { props: {} },
@@ -150,9 +152,39 @@ test("a logged call that failed has to fail in the same way", async ({ stack, wo
     };
     await replay(failing("full", new Error("no room")), told);
     await replay(failing("no more buckets"), file);
-    await expect(replay(failing("other"), file)).rejects.toThrow("fails otherwise than logged: other");
+    await expect(replay(failing("other"), file)).rejects.toThrow("fails otherwise than logged: Error: other\nlogged:");
     const working = { create: () => ({ id: "x", outs: {} }) };
     await expect(replay(working, file)).rejects.toThrow("does not fail, as it did when it was logged");
+});
+
+test("logged calls of all methods are made again, of a provider that is configured before", async ({ directory }) => {
+    const file = join(directory, "call.json");
+    class Regional {
+        region = "";
+        configure({ config }: pulumi.dynamic.ConfigureRequest) {
+            this.region = config.require("region");
+        }
+        async create() {
+            return { id: this.region, outs: {} };
+        }
+        async find(key: string) {
+            return { id: key, props: { region: this.region } };
+        }
+    }
+    const config = { "project:region": "north" };
+    const calls = [
+        { method: "configure", args: { config }, result: null, error: null },
+        { method: "configure", args: { config: {} }, result: null, error: "*required configuration*" },
+        { method: "find", args: { key: "k", props: {} }, result: { id: "k", outs: { region: "nor*" } }, error: null },
+        { method: "delete", args: { id: "k", props: {} }, result: null, error: null },
+    ];
+    for (const call of calls) {
+        writeFileSync(file, JSON.stringify(call));
+        await replay(Regional, file, { config: { region: "north" } });
+    }
+    const wrong = replay(Regional, calls[2] as LoggedCall, { config: { region: "south" } });
+    await expect(wrong).rejects.toThrow('outs.region: expected "nor*", got "south"');
+    await expect(replay(Regional, { ...(calls[2] as LoggedCall), method: "close" })).rejects.toThrow("`close` cannot be called");
 });
 
 test("snapshots are the same in every run", async ({ stack, world }) => {

@@ -1,14 +1,16 @@
 """What tests keep in files: baselines of older releases, calls that are made again, snapshots."""
 
+import json
 import re
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi.dynamic import CreateResult, ResourceProvider
+from pulumi.dynamic import ConfigureRequest, CreateResult, ReadResult, ResourceProvider
 
-from maloko.testing import ANY, Kit, capture, matches
+from maloko import MalokoError
+from maloko.testing import ANY, Kit, capture, matches, replay
 
 pytest_plugins = ["pytester"]
 
@@ -130,22 +132,23 @@ def test_a_logged_call_is_made_again(pytester: pytest.Pytester) -> None:
             s.up()
             s.calls.create["it"].save(tmp_path / "call.json")
             assert "hunter22" not in (tmp_path / "call.json").read_text()
-            assert maloko.replay(tmp_path / "call.json", P).id == "made"
+            assert maloko.replay(P, tmp_path / "call.json").id == "made"
+            assert maloko.replay(P, s.calls.create["it"]).id == "made"
 
             class Other(P):
                 def create(self, props):
                     return CreateResult("other", {**props, "size": 2})
 
-            with pytest.raises(AssertionError, match="outs.size is 2"):
-                maloko.replay(tmp_path / "call.json", Other)
+            with pytest.raises(AssertionError, match='id: expected "made", got "other"\\n  outs.size: expected 1, got 2'):
+                maloko.replay(Other, tmp_path / "call.json")
             call = json.loads((tmp_path / "call.json").read_text())
             call["result"]["id"] = call["result"]["outs"]["size"] = "*"
             (tmp_path / "call.json").write_text(json.dumps(call))
-            maloko.replay(tmp_path / "call.json", Other)
+            maloko.replay(Other, tmp_path / "call.json")
 
         def test_no_call(maloko, tmp_path):
             with pytest.raises(Exception, match="is no call that could be made again"):
-                maloko.replay(tmp_path / "nothing.json", P)
+                maloko.replay(P, tmp_path / "nothing.json")
         """,
     )
     assert pytester.runpytest_inprocess().parseoutcomes() == {"passed": 2}
@@ -169,11 +172,11 @@ def test_a_logged_call_that_failed_has_to_fail_in_the_same_way(maloko: Kit, tmp_
     with maloko.fails("it"):
         s.up()
     s.calls.create["it"].save(file)
-    assert maloko.replay(file, failing(OSError("full"))) is None
-    with pytest.raises(AssertionError, match=r"create failed otherwise than in .*: OSError: other, not: .*full"):
-        maloko.replay(file, failing(OSError("other")))
-    with pytest.raises(AssertionError, match="and did not fail here"):
-        maloko.replay(file, Working)
+    assert maloko.replay(failing(OSError("full")), file) is None
+    with pytest.raises(AssertionError, match=r"`create` fails otherwise than logged: OSError: other\nlogged: .*full"):
+        maloko.replay(failing(OSError("other")), file)
+    with pytest.raises(AssertionError, match="does not fail, as it did when it was logged"):
+        maloko.replay(Working, file)
 
     def caused() -> OSError:
         error = OSError("full")
@@ -184,7 +187,40 @@ def test_a_logged_call_that_failed_has_to_fail_in_the_same_way(maloko: Kit, tmp_
     with maloko.fails("it"):
         other.up()
     other.calls.create["it"].save(file)
-    assert maloko.replay(file, failing(caused())) is None
+    assert maloko.replay(failing(caused()), file) is None
+
+
+class Regional(ResourceProvider):
+    region = ""
+
+    def configure(self, request: ConfigureRequest) -> None:
+        self.region = request.config.require("region")
+
+    def create(self, _props: dict[str, Any]) -> CreateResult:
+        return CreateResult(self.region, {})
+
+    def find(self, key: str, _props: dict[str, Any]) -> ReadResult:
+        return ReadResult(key, {"region": self.region})
+
+
+def test_logged_calls_of_all_methods_are_made_again_of_a_provider_that_is_configured_before(tmp_path: Path) -> None:
+    file = tmp_path / "call.json"
+    config = {"project:region": "north"}
+    found = {"method": "find", "args": {"key": "k", "props": {}}, "result": {"id": "k", "outs": {"region": "nor*"}}}
+    for call in (
+        {"method": "configure", "args": {"config": config}},
+        {"method": "configure", "args": {"config": {}}, "error": "*required configuration*"},
+        found,
+        {"method": "delete", "args": {"id": "k", "props": {}}},
+    ):
+        file.write_text(json.dumps(call))
+        replay(Regional, file, config={"region": "north"})
+    file.write_text(json.dumps(found))
+    with pytest.raises(AssertionError, match='outs.region: expected "nor\\*", got "south"'):
+        replay(Regional, file, config={"region": "south"})
+    file.write_text(json.dumps({**found, "method": "close"}))
+    with pytest.raises(MalokoError, match="`close` cannot be called by itself"):
+        replay(Regional, file)
 
 
 def test_values_stand_for_others_in_what_is_expected() -> None:

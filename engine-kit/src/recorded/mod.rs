@@ -3,6 +3,7 @@
 
 mod baseline;
 mod exported;
+mod logged_call;
 
 use std::fs;
 use std::path::Path;
@@ -12,6 +13,7 @@ use serde_json::Value as Json;
 
 pub(crate) use baseline::{former_resources, restored, save};
 pub(crate) use exported::inputs;
+pub(crate) use logged_call::{CallOutcome, Logged, LoggedCall};
 
 fn is_secret(value: &Json) -> bool {
     signature(value) == Some(SECRET_SIGNATURE)

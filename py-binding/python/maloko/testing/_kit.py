@@ -19,6 +19,7 @@ from maloko.testing._worlds import orphans
 
 if TYPE_CHECKING:
     from maloko.testing._direct import Direct
+    from maloko.testing._operations._calls import Call
     from maloko.testing._operations._stack import Stack
 
 
@@ -119,11 +120,13 @@ class Kit:
         finally:
             self.parallel = parallel
 
-    def replay(self, path: str | Path, provider: Any, **settings: Any) -> Any:
-        """Makes a call again that `Call.save` wrote, and fails when it does not come to the same (see `replay`)."""
+    def replay(self, provider: Any, logged: Call | str | Path, **settings: Any) -> Any:
+        """Makes a logged call again, and fails when it does not come to the same (see `replay`). A file counts from the
+        test's directory."""
+        from maloko.testing._operations._calls import Call
         from maloko.testing._recorded._replay import replay
 
-        return replay(self.directory / path, provider, **settings)
+        return replay(provider, logged if isinstance(logged, Call) else self.directory / logged, **settings)
 
     @contextmanager
     def fails(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -160,6 +161,17 @@ def encode(value: Any) -> Any:
     if _is_list(value):
         return [encode(item) for item in value]
     return value
+
+
+def plain_json(value: Any) -> Any:
+    """A value as JSON has it; what JSON has not is shown as Python does, and marks as the engine's texts show them."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(item) for key, item in value.items()}
+    if _is_list(value):
+        return [plain_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 
 def text_of(value: Any) -> str:

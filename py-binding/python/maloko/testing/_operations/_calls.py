@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maloko.testing._values import decode, mismatches
+from maloko.testing._judgement import ask
+from maloko.testing._values import decode, mismatches, plain_json
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,13 @@ class Call:
         return f"{self.method} {self.name} {self.args!r} {outcome}"
 
     def save(self, path: str | Path) -> None:
-        """Writes the call to a file (JSON), for `replay`."""
-        data = {"method": self.method, "args": self.args, "result": self.result, "error": self.error}
-        Path(path).write_text(json.dumps(data, indent=2, default=repr) + "\n", encoding="utf-8")
+        """Writes the call to a file (JSON), for `replay`. Raises `MalokoError` where it cannot be written."""
+        ask("save_call", file=str(path), call=self._told())
+
+    def _told(self) -> dict[str, Any]:
+        """The call as a file has it."""
+        args, result = plain_json(self.args), plain_json(self.result)
+        return {"method": self.method, "args": args, "result": result, "error": self.error}
 
     def assert_args(self, **expected: Any) -> None:
         """Fails unless the arguments match (a dict needs its own keys only), and says where they do not."""

@@ -2,81 +2,58 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-from pathlib import Path
+import os
+from collections.abc import Mapping
 from typing import Any
 
-from maloko._errors import MalokoError
-from maloko._process.tracebacks import message_with_causes
-from maloko.testing._direct import Direct
-from maloko.testing._values import ANY, HIDDEN, mismatches
-
-_ORDER = {
-    "check": ("olds", "news"),
-    "diff": ("id", "olds", "news"),
-    "create": ("props",),
-    "read": ("id", "props"),
-    "update": ("id", "olds", "news"),
-    "delete": ("id", "props"),
-    "find": ("key", "props"),
-}
-_WILD = ("*", HIDDEN)
-"""Texts in a recorded result that stand for anything."""
+from maloko._process.tracebacks import message_of, message_with_causes
+from maloko.testing._direct import CheckResult, CreateResult, DiffResult, Direct, ReadResult
+from maloko.testing._judgement import ask
+from maloko.testing._operations._calls import Call
+from maloko.testing._values import plain_json
 
 
-def replay(path: str | Path, provider: Any, **settings: Any) -> Any:
-    """Makes the call that `Call.save` wrote, on a provider without an engine, and gives its result; `"*"` in the file
-    stands for anything. Raises `AssertionError` when the call does not come to the same, and `MalokoError` for a file
-    that has no call.
+def replay(provider: Any, logged: Call | str | os.PathLike[str], *, config: Mapping[str, Any] | None = None) -> Any:
+    """Makes a logged call again, without an engine, and gives its answer: `None` where it fails as it did then.
 
-    :param settings: as for `Direct`: `config`, `project`.
+    In the logged result and error a text `*` stands for anything, and within a text for any part of it. So does what
+    hides a secret.
+
+    :param provider: the provider, a class or an object.
+    :param logged: the call, or the file that `Call.save` wrote.
+    :param config: what `configure` is given before.
+    :raises AssertionError: when the call does not come to the same.
+    :raises MalokoError: when there is no call that could be made again.
     """
+    given = logged._told() if isinstance(logged, Call) else os.fspath(logged)
+    asked = ask("call_to_repeat", logged=given, how="`s.calls.create['b'].save(path)`")
+    call, arguments = asked["call"], asked["arguments"]
+    answer, failure = None, None
+    outcome: dict[str, Any]
     try:
-        call = json.loads(Path(path).read_text(encoding="utf-8"))
-        method, args = call["method"], call["args"]
-        arguments = [args[name] for name in _ORDER[method]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise MalokoError(
-            f"{path} is no call that could be made again ({error!r}); write one with `s.calls.create['b'].save(path)`"
-        ) from error
-    direct = Direct(provider, **settings)
-    expected_error = call.get("error")
-    try:
-        with direct:
-            result = getattr(direct, method)(*arguments)
+        if call["method"] == "configure":
+            Direct(provider, config=arguments[0]).close()
+        else:
+            with Direct(provider, config=config) as direct:
+                answer = getattr(direct, call["method"])(*arguments)
+        outcome = {"answered": plain_json(_named(answer, call["method"]))}
     except Exception as error:
-        if expected_error is None:
-            raise
-        told = f"{type(error).__name__}: {error}"
-        if expected_error not in (*_WILD, told, str(error), message_with_causes(error)):
-            raise AssertionError(f"{method} failed otherwise than in {path}: {told}, not: {expected_error}") from error
-        return None
-    if expected_error is not None:
-        raise AssertionError(f"{method} fails in {path} ({expected_error}), and did not fail here")
-    lines = mismatches(_wild(_plain_result(method, call.get("result"))), _shown(result))
-    if lines:
-        raise AssertionError(f"{method} came to something else than in {path}\n  " + "\n  ".join(lines))
-    return result
+        failure = error
+        outcome = {"failed": [message_with_causes(error), message_of(error), str(error)]}
+    difference = ask("call_difference", call=call, outcome=outcome)
+    if difference is not None:
+        raise AssertionError(difference) from failure
+    return answer
 
 
-def _plain_result(method: str, result: Any) -> Any:
-    if method == "update" and isinstance(result, dict):
-        return result.get("outs")
-    if method == "diff" and isinstance(result, dict):
-        return {"delete_before_replace" if key == "deleteBeforeReplace" else key: it for key, it in result.items()}
-    if method == "check" and isinstance(result, dict):
-        return {**result, "failures": [[it["property"], it["reason"]] for it in result.get("failures") or []]}
-    return result
-
-
-def _shown(result: Any) -> Any:
-    return dataclasses.asdict(result) if dataclasses.is_dataclass(result) and not isinstance(result, type) else result
-
-
-def _wild(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _wild(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_wild(item) for item in value]
-    return ANY if isinstance(value, str) and value in _WILD else value
+def _named(answer: Any, method: str) -> Any:
+    """An answer with the names that a log has."""
+    if isinstance(answer, CheckResult):
+        failures = [{"property": name, "reason": reason} for name, reason in answer.failures]
+        return {"inputs": answer.inputs, "failures": failures}
+    if isinstance(answer, DiffResult):
+        members = {"changes": answer.changes, "replaces": answer.replaces, "stables": answer.stables}
+        return {**members, "deleteBeforeReplace": answer.delete_before_replace}
+    if isinstance(answer, CreateResult | ReadResult):
+        return vars(answer)
+    return {"outs": answer} if method == "update" else answer
