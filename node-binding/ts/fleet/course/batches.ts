@@ -6,12 +6,17 @@ import { isSuccess, type Limits, type StackEnd, type StackSpec } from "../wire";
 export const SECONDS = 1;
 /** Stacks that a worker is given at once. */
 const MOST = 16;
+/** Stacks that take no longer are not waited for. */
+const QUICK = SECONDS / 4;
 /** So many of the last stacks say how long one takes. */
 const JUDGED_BY = 16;
 /** So many say how many are at work at a time. */
 const SLOTS_JUDGED_BY = 64;
 
-/** Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Times are seconds. */
+/**
+ * Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Where all are quick, some
+ * are so only because they had a processor to themselves: then it judges by the median. Times are seconds.
+ */
 export class Batches {
     // A rate is a matter of single starts.
     readonly #hasRates: boolean;
@@ -42,9 +47,16 @@ export class Batches {
         if (this.#hasRates || trusted < 2) {
             return 1;
         }
-        const byTime = Math.floor(SECONDS / Math.max(...this.#seconds, SECONDS / MOST));
+        const byTime = Math.floor(SECONDS / Math.max(this.#usual(), SECONDS / MOST));
         const share = Math.floor(ready / Math.min(slots, this.#atWork(now)));
         return Math.max(Math.min(trusted, byTime, share), 1);
+    }
+
+    // How long a stack takes. No mean: what is decided has to be the same wherever it is replayed, to the last bit.
+    #usual(): number {
+        const quickestFirst = this.#seconds.toSorted((one, other) => one - other);
+        const slowest = quickestFirst.at(-1) ?? 0;
+        return slowest <= QUICK ? (quickestFirst[Math.floor(quickestFirst.length / 2)] ?? 0) : slowest;
     }
 
     // How many were at work at a time, as the last ends show; workers may have fewer slots than limits allow.

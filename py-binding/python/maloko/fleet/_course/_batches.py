@@ -11,6 +11,8 @@ SECONDS = 1.0
 """How long the stacks that a worker is given at once take together, if they take as long as the last ones."""
 MOST = 16
 """Stacks that a worker is given at once."""
+_QUICK = SECONDS / 4
+"""Stacks that take no longer are not waited for."""
 _JUDGED_BY = 16
 """So many of the last stacks say how long one takes."""
 _SLOTS_JUDGED_BY = 64
@@ -18,7 +20,8 @@ _SLOTS_JUDGED_BY = 64
 
 
 class Batches:
-    """Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about.
+    """Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Where all
+    are quick, some are so only because they had a processor to themselves: then it judges by the median.
 
     Times are seconds.
     """
@@ -48,9 +51,14 @@ class Batches:
         trusted = self._learned // 2
         if self._has_rates or trusted < 2:
             return 1
-        by_time = int(SECONDS / max(*self._seconds, SECONDS / MOST))
+        by_time = int(SECONDS / max(self._usual(), SECONDS / MOST))
         share = int(ready / min(slots, self._at_work(now)))
         return max(min(trusted, by_time, share), 1)
+
+    def _usual(self) -> float:
+        """How long a stack takes. No mean: what is decided has to be the same wherever it is replayed, to the last bit."""
+        quickest_first = sorted(self._seconds)
+        return quickest_first[len(quickest_first) // 2 if quickest_first[-1] <= _QUICK else -1]
 
     def _at_work(self, now: float) -> float:
         """How many were at work at a time, as the last ends show; workers may have fewer slots than limits allow."""
