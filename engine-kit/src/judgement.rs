@@ -15,7 +15,7 @@ use crate::files;
 use crate::laws::{self, InconclusiveExample, Subject};
 use crate::lifecycle::{self, Edit};
 use crate::plan_assertions::{self, Demand, ExpectedStep, Step};
-use crate::recorded::{self, CallOutcome, Logged, LoggedCall};
+use crate::recorded::{self, CallOrFile, CallOutcome, LoggedCall};
 
 /// One question of a testing kit.
 #[derive(Debug, Deserialize)]
@@ -58,7 +58,7 @@ enum Question {
     SaveCall { file: PathBuf, call: LoggedCall },
     /// A call that is to be made again, given or in a file: `{ "call", "arguments" }`, the latter in their order. `how`: what
     /// writes such a file.
-    CallToRepeat { logged: Logged, how: String },
+    CallToRepeat { logged: CallOrFile, how: String },
     /// What is other than logged of a call that was made again, as text, or `null`.
     CallDifference { call: LoggedCall, outcome: CallOutcome },
     /// The laws, in order: `[{ "name", "title", "inputs", "showsInputs", "shrinks" }]`.

@@ -26,7 +26,7 @@ pub(crate) struct LoggedCall {
 /// A call, or the file that has it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Logged {
+pub(crate) enum CallOrFile {
     File(PathBuf),
     Call(Json),
 }
@@ -50,19 +50,21 @@ impl LoggedCall {
 
     /// A call that can be made again, with its arguments in the order of the method's: `{ "call", "arguments" }`. `how`: what
     /// writes one.
-    pub(crate) fn to_repeat(logged: Logged, how: &str) -> Result<Json, String> {
+    pub(crate) fn to_repeat(logged: CallOrFile, how: &str) -> Result<Json, String> {
         let (place, json) = match logged {
-            Logged::File(file) => (file.display().to_string(), read(&file)),
-            Logged::Call(call) => ("what is given".to_owned(), Ok(call)),
+            CallOrFile::File(file) => (file.display().to_string(), read(&file)),
+            CallOrFile::Call(call) => ("what is given".to_owned(), Ok(call)),
         };
         let ordered = |json: Json| {
             let call: Self = serde_json::from_value(json).map_err(|error| error.to_string())?;
-            let names = arguments(&call.method).ok_or_else(|| format!("`{}` cannot be called by itself", call.method))?;
+            let names =
+                arguments(&call.method).ok_or_else(|| format!("`{}` cannot be called by itself", call.method))?;
             let given = |name: &&str| call.args.get(*name).cloned().ok_or_else(|| format!("`args` has no `{name}`"));
             let arguments: Vec<Json> = names.iter().map(given).collect::<Result<_, String>>()?;
             Ok(json!({ "call": call, "arguments": arguments }))
         };
-        json.and_then(ordered).map_err(|why| format!("{place} is no call that could be made again: {why}. {how} writes one"))
+        json.and_then(ordered)
+            .map_err(|why| format!("{place} is no call that could be made again: {why}. {how} writes one"))
     }
 
     /// What is other than logged, as a text; `None` when nothing is.

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 pub(crate) use baseline::{former_resources, restored, save};
 pub(crate) use exported::inputs;
-pub(crate) use logged_call::{CallOutcome, Logged, LoggedCall};
+pub(crate) use logged_call::{CallOrFile, CallOutcome, LoggedCall};
 
 fn is_secret(value: &Json) -> bool {
     signature(value) == Some(SECRET_SIGNATURE)
