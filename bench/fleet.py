@@ -151,8 +151,10 @@ def by_fleet(file: Path, workers: list[subprocess.Popen[bytes]]) -> tuple[float,
 
 
 async def history_of(server: FleetServer, run: str, since: datetime) -> tuple[int, int]:
-    """Events and bytes of a run that has ended, with those of all histories with which it went on. Its workflow may have
-    had other runs before `since`."""
+    """Events and bytes of a run that has ended, with those of all histories with which it went on.
+
+    Its workflow may have had other runs before `since`.
+    """
     from temporalio.client import Client, WorkflowExecutionStatus
 
     client = await Client.connect(server.address)
@@ -237,8 +239,8 @@ def main() -> None:
         ratio = statistics.median(row.direct / row.fleet for row in found)
         used = statistics.median(row.fleet_cpu / row.direct_cpu for row in found)
         print(
-            f"| {kind} | {asked.stacks * 60 / middle.direct:.0f} | {asked.stacks * 60 / middle.fleet:.0f} | {ratio:.2f} "
-            f"| {used:.2f} | {middle.server_cpu * 1000 / asked.stacks:.1f} "
+            f"| {kind} | {asked.stacks * 60 / middle.direct:.0f} | {asked.stacks * 60 / middle.fleet:.0f} "
+            f"| {ratio:.2f} | {used:.2f} | {middle.server_cpu * 1000 / asked.stacks:.1f} "
             f"| {middle.events / asked.stacks:.1f} | {middle.bytes / 1000 / asked.stacks:.2f} |"
         )
 

@@ -139,7 +139,8 @@ def test_a_logged_call_is_made_again(pytester: pytest.Pytester) -> None:
                 def create(self, props):
                     return CreateResult("other", {**props, "size": 2})
 
-            with pytest.raises(AssertionError, match='id: expected "made", got "other"\\n  outs.size: expected 1, got 2'):
+            wrong = 'id: expected "made", got "other"\\n  outs.size: expected 1, got 2'
+            with pytest.raises(AssertionError, match=wrong):
                 maloko.replay(Other, tmp_path / "call.json")
             call = json.loads((tmp_path / "call.json").read_text())
             call["result"]["id"] = call["result"]["outs"]["size"] = "*"
@@ -216,7 +217,7 @@ def test_logged_calls_of_all_methods_are_made_again_of_a_provider_that_is_config
         file.write_text(json.dumps(call))
         replay(Regional, file, config={"region": "north"})
     file.write_text(json.dumps(found))
-    with pytest.raises(AssertionError, match='outs.region: expected "nor\\*", got "south"'):
+    with pytest.raises(AssertionError, match=r'outs.region: expected "nor\*", got "south"'):
         replay(Regional, file, config={"region": "south"})
     file.write_text(json.dumps({**found, "method": "close"}))
     with pytest.raises(MalokoError, match="`close` cannot be called by itself"):

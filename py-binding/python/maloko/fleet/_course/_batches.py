@@ -20,8 +20,8 @@ _SLOTS_JUDGED_BY = 64
 
 
 class Batches:
-    """Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Where all
-    are quick, some are so only because they had a processor to themselves: then it judges by the median.
+    """Judges by the slowest of the last stacks, so that none waits behind a slow one where slow ones are about. Where
+    all are quick, some are so only because they had a processor to themselves: then it judges by the median.
 
     Times are seconds.
     """
@@ -56,7 +56,7 @@ class Batches:
         return max(min(trusted, by_time, share), 1)
 
     def _usual(self) -> float:
-        """How long a stack takes. No mean: what is decided has to be the same wherever it is replayed, to the last bit."""
+        """How long a stack takes. No mean: what is decided is the same wherever it is replayed, to the last bit."""
         quickest_first = sorted(self._seconds)
         return quickest_first[len(quickest_first) // 2 if quickest_first[-1] <= _QUICK else -1]
 
