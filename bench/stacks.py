@@ -3,11 +3,11 @@
     python bench/stacks.py [--stacks 10000] [--resources 20] [--rounds 3] [--kinds directory postgresql s3 azure]
                            [--s3 http://127.0.0.1:9000]
 
-One stack is made by `maloko up`; the others are copies of what it left in the store, each with a name of its own, as if
-a run had made it. Then the stacks are listed: all of them, and the hundred whose names begin alike. PostgreSQL, moto and
-Azurite are started here; where it is the server that takes the time, the processor's seconds tell. `--s3` names another
-server of that protocol, which has a bucket `states` and lets the keys `test` in. Azurite needs
-`npm ci --prefix engine-stores/tests/servers` and `pip install azure-storage-blob`.
+One stack is made by `maloko up`; the others are copies of what it left in the store, each with a name of its own, as
+if a run had made it. Then the stacks are listed: all of them, and the hundred whose names begin alike. PostgreSQL,
+moto and Azurite are started here; where it is the server that takes the time, the processor's seconds tell. `--s3`
+names another server of that protocol, which has a bucket `states` and lets the keys `test` in. Azurite needs `npm ci
+--prefix engine-stores/tests/servers` and `pip install azure-storage-blob`.
 """
 
 from __future__ import annotations

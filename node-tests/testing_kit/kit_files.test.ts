@@ -184,7 +184,9 @@ test("logged calls of all methods are made again, of a provider that is configur
     }
     const wrong = replay(Regional, calls[2] as LoggedCall, { config: { region: "south" } });
     await expect(wrong).rejects.toThrow('outs.region: expected "nor*", got "south"');
-    await expect(replay(Regional, { ...(calls[2] as LoggedCall), method: "close" })).rejects.toThrow("`close` cannot be called");
+    await expect(replay(Regional, { ...(calls[2] as LoggedCall), method: "close" })).rejects.toThrow(
+        "`close` cannot be called",
+    );
 });
 
 test("snapshots are the same in every run", async ({ stack, world }) => {
