@@ -10,8 +10,13 @@ use crate::workplace::Workplace;
 
 /// Makes an empty stack with a key for its secrets.
 pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName) -> Result<()> {
+    if create_missing(workplace, stack).await? { Ok(()) } else { Err(exists(workplace, stack)) }
+}
+
+/// Does the same where there is no stack of that name; tells whether it did. Others may be making the stack at the same time.
+pub(crate) async fn create_missing(workplace: &Workplace<'_>, stack: &StackName) -> Result<bool> {
     if workplace.has(stack).await? {
-        return Err(exists(workplace, stack));
+        return Ok(false);
     }
     // The project's own directory is made for it.
     if !workplace.is_embedded() {
@@ -26,9 +31,10 @@ pub(crate) async fn create(workplace: &Workplace<'_>, stack: &StackName) -> Resu
     let mut settings = workplace.settings(stack)?;
     let crypter = workplace.crypter_of_new_stack(stack, &settings).await?;
     if !workplace.make_in_store(stack, &crypter).await? {
-        return Err(exists(workplace, stack));
+        return Ok(false);
     }
-    workplace.name_key(&mut settings, &crypter)
+    workplace.name_key(&mut settings, &crypter)?;
+    Ok(true)
 }
 
 fn exists(workplace: &Workplace<'_>, stack: &StackName) -> Failure {

@@ -58,7 +58,7 @@ test("a run is watched paused and goes on", async () => {
     const away = { engine: "temporal://127.0.0.2:9/default" };
     fleet.write(stacksOf(4, { holds: "true" }), away);
     expect(fleet.command(["logs", "t3", "--run", run]).stdout).toContain("file-2");
-    expect(fleet.command(["logs", "t3", "--run", "gone"]).stdout).toContain("has nothing on record of run gone");
+    expect(fleet.command(["logs", "t3", "--run", "gone"], 1).stderr).toContain("has nothing on record of run gone");
     fleet.write(stacksOf(4, { holds: "true" }));
     // Nobody reads what comes after the first lines.
     const unread = fleet.beside("history");

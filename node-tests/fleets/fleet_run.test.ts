@@ -95,7 +95,7 @@ test("a failed stack takes along those that need it and retry does the rest", ()
     });
     expect(fleet.told(["history"])).toMatchObject([{ state: "failed", failed: 1 }]);
     expect(fleet.command(["logs", "b"]).stdout).toBe("No run of the fleet has worked on base/b\n");
-    expect(fleet.command(["logs", "b", "--run", run]).stdout).toContain("base/b has nothing on record of run");
+    expect(fleet.command(["logs", "b", "--run", run], 1).stderr).toContain("base/b has nothing on record of run");
     // The files as they are now count.
     fleet.write([{ ...base, stack: "a" }, ...stacks.slice(1)]);
     expect(fleet.run(["retry", run]).ends).toMatchObject({

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def test_without_a_selected_stack_a_terminal_chooses_or_creates_one(fresh: Proje
     answers = [("No stack is selected. Which one?", "new\r"), ("Name of the new stack", "\b\b\bqa\r")]
     assert "Created stack 'qa'" in on_terminal(fresh, *UP, answers=answers)
     assert deployed(fresh) == {"stack": "qa"}
+
+
+# In Python alone: the same Rust code, asked once; in Node other tests show that it is there
+@pytest.mark.parametrize("backend", ["own", "shared"])
+def test_a_stack_that_several_commands_make_at_once_is_made_by_one_of_them(fresh: Project, backend: str) -> None:
+    variables = {} if backend == "own" else {"PULUMI_BACKEND_URL": f"file://{fresh.directory / 'states'}"}
+    (fresh.directory / "states").mkdir()
+
+    def select(_number: int) -> str:
+        return fresh.run("stack", "select", "--create", "live", **variables).stdout
+
+    with ThreadPoolExecutor(8) as commands:
+        said = list(commands.map(select, range(8)))
+
+    assert sorted(said)[-2:] == ["", "Created stack 'live'\n"]
+    assert [it["name"] for it in json.loads(fresh.run("stack", "ls", "--json", **variables).stdout)] == ["live"]
 
 
 def test_off_a_terminal_the_stacks_that_can_be_meant_are_named(fresh: Project) -> None:

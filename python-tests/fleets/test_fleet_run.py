@@ -89,7 +89,7 @@ def test_a_failed_stack_takes_along_those_that_need_it_and_retry_does_the_rest(
     told = json.loads(fleet.command("history", "--json").stdout)
     assert [(row["state"], row["failed"]) for row in told] == [("failed", 1)]
     assert fleet.command("logs", "b").stdout == "No run of the fleet has worked on base/b\n"
-    assert "base/b has nothing on record of run" in fleet.command("logs", "b", "--run", result["run"]).stdout
+    assert "base/b has nothing on record of run" in fleet.command("logs", "b", "--run", result["run"], code=1).stderr
     # The files as they are now count.
     fleet.write([{**first, "config": {}}, second, third])
     again = fleet.run("retry", result["run"])

@@ -7,7 +7,10 @@ import { StackCommands } from "./deploy";
 import { FleetError } from "./ends";
 import { ATTEMPTS_A_START, type Plan, type StackSpec } from "./wire";
 
-/** What is on record of the last operation of a run on a stack; of the last run where none is named. */
+/**
+ * What is on record of the last operation of a run on a stack; of the last run where none is named. Throws a `FleetError` when the
+ * stack's history cannot be read, or has nothing of the run that is named.
+ */
 export function showOperation(stack: StackSpec, plan: Plan, run?: string): Promise<string> {
     return beside(stack, plan, async (commands) => {
         const operations = await operationsBy(commands, plan);
@@ -22,9 +25,11 @@ export function showOperation(stack: StackSpec, plan: Plan, run?: string): Promi
         }
         const nothing = `${stack.id} has nothing on record of run ${run}`;
         const [other] = operations;
-        return other === undefined
-            ? `${nothing}, nor of another one of the fleet`
-            : `${nothing}; its last operation was of run ${other.run}:\n\`maloko fleet logs ${stack.id} --run ${other.run}\``;
+        throw new FleetError(
+            other === undefined
+                ? `${nothing}, nor of another one of the fleet`
+                : `${nothing}; its last operation was of run ${other.run}:\n\`maloko fleet logs ${stack.id} --run ${other.run}\``,
+        );
     });
 }
 

@@ -24,7 +24,7 @@ use super::elsewhere::refuse;
 
 use crate::arguments::{StackArguments, StackCommand, StackHistoryCommand, StackInit, StackSelect};
 use crate::context::Context;
-use crate::creation::create;
+use crate::creation::{create, create_missing};
 use crate::failure::{Failure, Result};
 use crate::terminal::prompt;
 use crate::workplace::Workplace;
@@ -102,14 +102,13 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     };
     // Before anything is made.
     let wanted = tags::parse(&arguments.tags)?;
-    if workplace.has(&stack).await? {
-        workplace.select(Some(&stack))?;
-    } else if arguments.create {
-        create(&workplace, &stack).await?;
-        workplace.select(Some(&stack))?;
-        context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
-    } else {
+    let is_new = arguments.create && create_missing(&workplace, &stack).await?;
+    if !arguments.create && !workplace.has(&stack).await? {
         return workplace.require(&stack).await;
+    }
+    workplace.select(Some(&stack))?;
+    if is_new {
+        context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));
     }
     tags::give(&workplace, &stack, wanted).await
 }

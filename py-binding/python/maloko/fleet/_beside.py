@@ -23,7 +23,7 @@ _ATTEMPT = re.compile(r"^( +maloko\.attempt: )(\d+)$", re.MULTILINE)
 def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
     """What is on record of the last operation of a run on a stack; of the last run where none is named.
 
-    :raises FleetError: when the stack's history cannot be read
+    :raises FleetError: when the stack's history cannot be read, or has nothing of the run that is named
     """
 
     def work(commands: StackCommands) -> str:
@@ -36,9 +36,9 @@ def show_operation(stack: StackSpec, plan: Plan, run: str | None) -> str:
         if run is None:
             return f"No run of the fleet has worked on {stack['id']}"
         if not operations:
-            return f"{stack['id']} has nothing on record of run {run}, nor of another one of the fleet"
+            raise FleetError(f"{stack['id']} has nothing on record of run {run}, nor of another one of the fleet")
         other = operations[0]["run"]
-        return (
+        raise FleetError(
             f"{stack['id']} has nothing on record of run {run}; its last operation was of run {other}:\n"
             f"`maloko fleet logs {stack['id']} --run {other}`"
         )
