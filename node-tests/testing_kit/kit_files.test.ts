@@ -184,6 +184,10 @@ test("logged calls of all methods are made again, of a provider that is configur
     }
     const wrong = replay(Regional, calls[2] as LoggedCall, { config: { region: "south" } });
     await expect(wrong).rejects.toThrow('outs.region: expected "nor*", got "south"');
+    const shop = { method: "configure", args: { config: { "shop:region": "north" } }, result: null, error: null };
+    await replay(Regional, shop, { project: "shop" });
+    await expect(replay(Regional, shop)).rejects.toThrow("required configuration");
+    await replay(Regional, calls[2] as LoggedCall, { config: { "shop:region": "north" }, project: "shop" });
     await expect(replay(Regional, { ...(calls[2] as LoggedCall), method: "close" })).rejects.toThrow(
         "`close` cannot be called",
     );

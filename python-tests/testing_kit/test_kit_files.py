@@ -219,6 +219,12 @@ def test_logged_calls_of_all_methods_are_made_again_of_a_provider_that_is_config
     file.write_text(json.dumps(found))
     with pytest.raises(AssertionError, match=r'outs.region: expected "nor\*", got "south"'):
         replay(Regional, file, config={"region": "south"})
+    file.write_text(json.dumps({"method": "configure", "args": {"config": {"shop:region": "north"}}}))
+    replay(Regional, file, project="shop")
+    with pytest.raises(AssertionError, match="required configuration"):
+        replay(Regional, file)
+    file.write_text(json.dumps(found))
+    replay(Regional, file, config={"shop:region": "north"}, project="shop")
     file.write_text(json.dumps({**found, "method": "close"}))
     with pytest.raises(MalokoError, match="`close` cannot be called by itself"):
         replay(Regional, file)

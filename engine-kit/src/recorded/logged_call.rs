@@ -31,7 +31,7 @@ pub(crate) enum CallOrFile {
     Call(Json),
 }
 
-/// What came of the call when it was made again.
+/// The outcome of the call that was made again.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallOutcome {

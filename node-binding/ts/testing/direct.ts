@@ -16,8 +16,11 @@ type Properties = Record<string, unknown>;
 export interface Direct {
     /** The object itself. */
     readonly provider: object;
-    /** What it sets is for these calls only; where runs configure the object for themselves in between, it is called again. */
-    configure(config?: Record<string, string>): Promise<void>;
+    /**
+     * What it sets is for these calls only; where runs configure the object for themselves in between, it is called again.
+     * `project`: whose configuration it is, as a stack's file may have keys of several; "project" where it does not matter.
+     */
+    configure(config?: Record<string, string>, project?: string): Promise<void>;
     /** Without `check`, the inputs are taken as they are. */
     check(
         olds: Properties,
@@ -42,9 +45,6 @@ export interface Direct {
     [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What `Config` has for a project where nobody names one. */
-const PROJECT = "project";
-
 /**
  * Calls a provider's methods without an engine. Arguments are copies, as the engine hands them over; what a method returns
  * is checked as the engine checks it. Throws the very object that a method throws, and a TypeError that names the method and
@@ -54,16 +54,16 @@ export function direct(provider: ProviderLike, warn: (text: string) => void = ()
     const object = madeOf(provider);
     const has = (method: string): boolean => hasMethod(object as ProviderObject, method);
     const claims: Claims = new Claims(undefined, has("close") ? () => close() : undefined);
-    let given: Record<string, string> | undefined;
+    let given: { config: Record<string, string>; project: string } | undefined;
     let configuring: Promise<void> | undefined;
     let underWay = 0;
-    const configure = async (config: Record<string, string>): Promise<void> => {
-        given = config;
-        await call("configure", { config, project: PROJECT });
+    const configure = async (configuration: NonNullable<typeof given>): Promise<void> => {
+        given = configuration;
+        await call("configure", configuration);
     };
     // Calls may be made at the same time: one of them configures, and the object is free when none goes on.
-    const configureAgain = (config: Record<string, string>): Promise<void> => {
-        configuring ??= configure(config).finally(() => {
+    const configureAgain = (configuration: NonNullable<typeof given>): Promise<void> => {
+        configuring ??= configure(configuration).finally(() => {
             configuring = undefined;
         });
         return configuring;
@@ -80,7 +80,7 @@ export function direct(provider: ProviderLike, warn: (text: string) => void = ()
             if (method !== "configure" && given !== undefined && !claims.isConfigured(object)) {
                 await configureAgain(given);
             }
-            return await claims.call(object, method, () => given ?? {}, make);
+            return await claims.call(object, method, () => given?.config ?? {}, make);
         } finally {
             if (--underWay === 0) {
                 claims.pause();
@@ -115,13 +115,13 @@ export function direct(provider: ProviderLike, warn: (text: string) => void = ()
         provider: object,
         close,
         [Symbol.asyncDispose]: close,
-        async configure(config = {}) {
+        async configure(config = {}, project = "project") {
             if (has("configure")) {
                 const full = Object.entries(config).map(([key, value]) => [
-                    key.includes(":") ? key : `${PROJECT}:${key}`,
+                    key.includes(":") ? key : `${project}:${key}`,
                     value,
                 ]);
-                await configure(Object.fromEntries(full) as Record<string, string>);
+                await configure({ config: Object.fromEntries(full) as Record<string, string>, project });
             }
         },
         async check(olds, news) {

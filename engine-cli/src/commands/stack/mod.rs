@@ -102,10 +102,13 @@ async fn select(context: &Context, arguments: &StackSelect) -> Result<()> {
     };
     // Before anything is made.
     let wanted = tags::parse(&arguments.tags)?;
-    let is_new = arguments.create && create_missing(&workplace, &stack).await?;
-    if !arguments.create && !workplace.has(&stack).await? {
+    let is_new = if arguments.create {
+        create_missing(&workplace, &stack).await?
+    } else if workplace.has(&stack).await? {
+        false
+    } else {
         return workplace.require(&stack).await;
-    }
+    };
     workplace.select(Some(&stack))?;
     if is_new {
         context.console.line(&format!("Created stack '{}'", workplace.shown(&stack)));

@@ -1,4 +1,4 @@
-//! The records of steps: written, and waited for. A preview writes none: it has the ledger alone, which shows what comes of it.
+//! Writes the records of steps, and waits for them. A preview writes none: it changes the ledger alone.
 
 use crate::fail_points;
 use crate::provider::ProviderError;
@@ -36,7 +36,7 @@ impl Journal {
 
     /// Journals changes that nobody waits for: they may wait a moment for the next record.
     pub(crate) fn append_unawaited(&self, changes: Vec<Change>) {
-        if !self.is_preview {
+        if !self.is_preview && !changes.is_empty() {
             self.exchange.append_unawaited(changes);
         }
     }

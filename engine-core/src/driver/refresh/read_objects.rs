@@ -166,7 +166,7 @@ impl Refresh {
         if resource.is_none() {
             self.gone.borrow_mut().extend(changes);
         } else {
-            self.append(changes);
+            self.journal.append_unawaited(changes);
         }
         if self.operation.kind == OperationKind::Refresh {
             self.reports.count(op, &step.urn);
@@ -283,12 +283,6 @@ impl Refresh {
         Ok(if judge(&answer, &compared).changed { Op::Update } else { Op::Same })
     }
 
-    fn append(&self, changes: Vec<Change>) {
-        if !changes.is_empty() {
-            self.journal.append_unawaited(changes);
-        }
-    }
-
     /// Journals which objects are gone, and takes references to their resources out of the others; children move to the nearest
     /// ancestor that is left. As in the reference engine, what the properties of such resources depend on is written anew from the
     /// references that are left, so that properties without any are no longer listed.
@@ -323,7 +317,7 @@ impl Refresh {
             repaired.property_dependencies.retain(|_, urns| !urns.is_empty());
             changes.push(self.planning.renew(number, Arc::new(repaired)));
         }
-        self.append(changes);
+        self.journal.append_unawaited(changes);
     }
 
     /// Reads what the program did not register, before it is deleted.

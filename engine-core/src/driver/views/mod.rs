@@ -143,10 +143,7 @@ impl Views {
 
     /// Like [`Views::take_in`], for a call whose outcome leaves the owner as it was.
     pub(crate) fn take_in_alone(&self, owner: &Urn, called_for: CalledFor) {
-        let changes = self.take_in(owner, called_for);
-        if !changes.is_empty() {
-            self.journal.append_unawaited(changes);
-        }
+        self.journal.append_unawaited(self.take_in(owner, called_for));
     }
 
     /// Takes the views out of the state whose owner goes: those of which its plugin said nothing.

@@ -6,7 +6,7 @@ import { isSuccess, type Limits, type StackEnd, type StackSpec } from "../wire";
 export const SECONDS = 1;
 /** Stacks that a worker is given at once. */
 const MOST = 16;
-/** Stacks that take no longer are not waited for. */
+/** A stack is quick up to here: nobody minds waiting behind it. */
 const QUICK = SECONDS / 4;
 /** So many of the last stacks say how long one takes. */
 const JUDGED_BY = 16;

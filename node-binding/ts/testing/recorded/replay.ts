@@ -16,12 +16,12 @@ export function saveCall(call: Call, file: string): void {
 /**
  * Makes a logged call again, without an engine, and gives its answer: undefined where it fails as it did then. `logged`: the
  * call, or its file. What was secret in it is the text `[secret]` now, and in the answer stands for anything. `config` is what
- * `configure` is given before. Throws when the call does not come to the same, and where there is none that could be made again.
+ * `configure` is given before, and `project` the project of both. Throws when the call does not come to the same, and where there is none that could be made again.
  */
 export async function replay(
     provider: ProviderLike,
     logged: LoggedCall | string,
-    { config = {} }: { config?: Record<string, string> } = {},
+    { config = {}, project }: { config?: Record<string, string>; project?: string } = {},
 ): Promise<unknown> {
     const how = "`saveCall(s.calls.create.b, path)`";
     const given = typeof logged === "string" ? logged : told(logged);
@@ -35,10 +35,12 @@ export async function replay(
     let outcome: { answered: unknown } | { failed: string[] };
     try {
         await using called = direct(provider);
-        if (call.method !== "configure") {
-            await called.configure(config);
+        if (call.method === "configure") {
+            await called.configure(args[0] as Record<string, string>, project);
+        } else {
+            await called.configure(config, project);
+            answer = await (called[call.method as keyof Direct] as (...args: unknown[]) => Promise<unknown>)(...args);
         }
-        answer = await (called[call.method as keyof Direct] as (...args: unknown[]) => Promise<unknown>)(...args);
         outcome = { answered: plainJson(named(answer, call.method)) ?? null };
     } catch (thrown) {
         failure = thrown;

@@ -12,7 +12,7 @@ SECONDS = 1.0
 MOST = 16
 """Stacks that a worker is given at once."""
 _QUICK = SECONDS / 4
-"""Stacks that take no longer are not waited for."""
+"""A stack is quick up to here: nobody minds waiting behind it."""
 _JUDGED_BY = 16
 """So many of the last stacks say how long one takes."""
 _SLOTS_JUDGED_BY = 64

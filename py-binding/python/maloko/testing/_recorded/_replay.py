@@ -13,7 +13,13 @@ from maloko.testing._operations._calls import Call
 from maloko.testing._values import plain_json
 
 
-def replay(provider: Any, logged: Call | str | os.PathLike[str], *, config: Mapping[str, Any] | None = None) -> Any:
+def replay(
+    provider: Any,
+    logged: Call | str | os.PathLike[str],
+    *,
+    config: Mapping[str, Any] | None = None,
+    project: str = "project",
+) -> Any:
     """Makes a logged call again, without an engine, and gives its answer: `None` where it fails as it did then.
 
     In the logged result and error a text `*` stands for anything, and within a text for any part of it. So does what
@@ -22,6 +28,7 @@ def replay(provider: Any, logged: Call | str | os.PathLike[str], *, config: Mapp
     :param provider: the provider, a class or an object.
     :param logged: the call, or the file that `Call.save` wrote.
     :param config: what `configure` is given before.
+    :param project: the project whose configuration it is, or that of the logged `configure`.
     :raises AssertionError: when the call does not come to the same.
     :raises MalokoError: when there is no call that could be made again.
     """
@@ -32,9 +39,9 @@ def replay(provider: Any, logged: Call | str | os.PathLike[str], *, config: Mapp
     outcome: dict[str, Any]
     try:
         if call["method"] == "configure":
-            Direct(provider, config=arguments[0]).close()
+            Direct(provider, config=arguments[0], project=project).close()
         else:
-            with Direct(provider, config=config) as direct:
+            with Direct(provider, config=config, project=project) as direct:
                 answer = getattr(direct, call["method"])(*arguments)
         outcome = {"answered": plain_json(_named(answer, call["method"]))}
     except Exception as error:
